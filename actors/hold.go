@@ -1,0 +1,222 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/holdfast-go/holdfast/future"
+	"github.com/holdfast-go/holdfast/telemetry"
+	"github.com/holdfast-go/holdfast/wheel"
+)
+
+// Hold is one acquired level of a lock, and the right to unlock it once.
+//
+// A Hold belongs to whoever took it out of its future; its methods are safe for
+// concurrent use. It is valid until it is unlocked or lost, whichever is first.
+// Ask ValidFor or the context before every effect that must not happen without
+// the lock: a lease is not a mutex, and code that was paused may wake up after
+// its end.
+//
+// A Hold begins its life as the request for it: one allocation carries the call,
+// its future, its place in the queue, its timer and, once granted, the lease.
+type Hold struct {
+	call
+	sys     *System
+	key     key
+	name    string // as the user says it, before any NameMapper
+	parent  context.Context
+	promise future.Promise[*Hold]
+	unhook  func() bool // stops watching parent; nil if it is not watched
+	timer   wheel.Entry[timed]
+	own     tenure                 // the tenure that this hold began, if it did
+	began   atomic.Pointer[tenure] // == &own unless a late grant used that up
+
+	asked   time.Duration
+	since   time.Duration // granted at
+	queued  time.Duration // when it was first found blocked
+	count   int
+	booked  bool // telemetry and counters have seen the acquire end
+	acquire telemetry.AcquireSpan
+	span    telemetry.HoldSpan
+
+	unlocking atomic.Bool
+	mu        sync.Mutex
+	ended     error // the cause, once it is over
+	ctx       context.Context
+	cancel    context.CancelCauseFunc
+	lost      chan struct{}
+}
+
+// Granted is the future of this request. Whoever first takes the Hold out of it
+// (Get, TryGet, a callback, a combinator) claims the grant: from then on the
+// watchdog renews it. A grant that nobody claims is given back when its ctx ends
+// or its future is canceled, at the latest by its lease.
+func (h *Hold) Granted() *future.Future[*Hold] { return h.promise.Future() }
+
+// Name returns the lock's name.
+func (h *Hold) Name() string { return h.name }
+
+// Owner returns who holds the lock.
+func (h *Hold) Owner() Owner { return h.owner }
+
+// Count returns how many levels the owner held right after this grant: 1 for
+// the first, 2 for a re-entry.
+func (h *Hold) Count() int { return h.count }
+
+// Token returns the fencing token of a fenced lock's hold, 0 for other locks.
+func (h *Hold) Token() int64 { return 0 }
+
+// ValidFor returns how long the lock is certainly this owner's, by the local
+// monotonic clock: the last acknowledged lease, counted from before it was asked
+// for, less a margin for clock differences. 0 once the hold is over.
+func (h *Hold) ValidFor() time.Duration {
+	h.mu.Lock()
+	over := h.ended != nil
+	h.mu.Unlock()
+	if over {
+		return 0
+	}
+	return max(0, h.tenure.expiry()-h.sys.wheel.Now())
+}
+
+// Context ends with the hold: context.Cause is ErrLost, ErrReleased or
+// ErrClosed. It has the values of the ctx that the lock was asked with, but not
+// its deadline or cancellation, which bounded the wait; it carries the owner, so
+// that locking the same name with it re-enters, and the hold's span. Every call
+// returns the same context.
+func (h *Hold) Context() context.Context {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.ctx == nil {
+		h.ctx, h.cancel = context.WithCancelCause(h.Adorn(context.WithoutCancel(h.parent)))
+		if h.ended != nil {
+			h.cancel(h.ended)
+		}
+	}
+	return h.ctx
+}
+
+// Adorn returns ctx carrying the hold's owner and span.
+func (h *Hold) Adorn(ctx context.Context) context.Context {
+	return ContextWithOwner(h.span.Wrap(ctx), h.owner)
+}
+
+// Lost returns a channel that is closed when the hold is lost: at the local
+// deadline at the latest, which is before Redis can give the lock away, even
+// when Redis cannot be reached. A hold that is unlocked or closed is not lost.
+func (h *Hold) Lost() <-chan struct{} {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lost == nil {
+		h.lost = make(chan struct{})
+		if errors.Is(h.ended, ErrLost) {
+			close(h.lost)
+		}
+	}
+	return h.lost
+}
+
+// UnlockAsync gives this level back. The hold's context ends at once; the future
+// settles when Redis has answered, with ErrNotHeld if the hold had been lost or
+// unlocked before. A release without an answer is repeated while the lease
+// lasts, whether or not anybody waits for the future.
+func (h *Hold) UnlockAsync() *future.Future[struct{}] {
+	if h.unlocking.Swap(true) {
+		return future.Failed[struct{}](ErrNotHeld)
+	}
+	h.end(ErrReleased, endUnlocked, h.sys.wheel.Now())
+	return h.sys.tell(&errand{call: call{kind: callUnlock, of: &h.call}}, h)
+}
+
+// Unlock gives this level back and waits for Redis' answer until ctx ends; the
+// unlock itself goes on if ctx ends first. Only the first Unlock of a Hold can
+// succeed, later ones are ErrNotHeld. With a local waiter the lock passes to it
+// in the same round trip.
+func (h *Hold) Unlock(ctx context.Context) error {
+	_, err := h.UnlockAsync().Get(ctx)
+	return err
+}
+
+// closeWait bounds Close.
+const closeWait = 5 * time.Second
+
+// Close is Unlock for defer: it does not depend on any ctx, waits at most 5 s,
+// and is nil when the hold was unlocked before. It still reports a hold that was
+// lost (ErrNotHeld, ErrLost), once.
+func (h *Hold) Close() error {
+	if h.unlocking.Load() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
+	defer cancel()
+	return h.Unlock(ctx)
+}
+
+// Extend makes the lease last at least d from now, if it would not already. With
+// the watchdog on, renewals go on and never shorten it. d is rounded up to whole
+// milliseconds and must be within [10 ms, 2^40 ms] (ErrInvalidLease). ErrNotHeld
+// if the hold is over, ErrUnavailable if Redis gave no verdict.
+func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
+	lease, err := CheckLease(d)
+	if err != nil {
+		return err
+	}
+	h.mu.Lock()
+	over := h.ended
+	h.mu.Unlock()
+	if over != nil {
+		if errors.Is(over, ErrLost) {
+			return errGone
+		}
+		return ErrNotHeld
+	}
+	_, err = h.sys.tell(&errand{call: call{kind: callExtend, lease: lease}}, h).Get(ctx)
+	return err
+}
+
+// CheckLease rounds a lease up to whole milliseconds and refuses what Redis
+// would take for "no lease" or "for ever".
+func CheckLease(d time.Duration) (time.Duration, error) {
+	if d < MinLease || d > MaxLease {
+		return 0, fmt.Errorf("%w: %v is not within %v and %v", ErrInvalidLease, d, MinLease, MaxLease)
+	}
+	return wholeMillis(d), nil
+}
+
+// LogValue implements slog.LogValuer.
+func (h *Hold) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("lock", h.name), slog.String("owner", h.owner.String()), slog.Int("count", h.count))
+}
+
+// errand is an unlock or an extend on its way, with its future.
+type errand struct {
+	call
+	sys     *System
+	kindOf  string
+	started time.Duration
+	promise future.Promise[struct{}]
+}
+
+// tell posts an errand about h.
+func (s *System) tell(e *errand, h *Hold) *future.Future[struct{}] {
+	e.sys, e.kindOf, e.started = s, h.key.kind.Name, s.wheel.Now()
+	e.tenure, e.after = h.tenure, e
+	e.message = message{kind: evCall, about: &e.call}
+	if !s.table.post(h.key, &e.message) {
+		e.settle(false, ErrClosed)
+	}
+	return e.promise.Future()
+}
+
+// settle implements settler.
+func (e *errand) settle(_ bool, err error) {
+	if e.kind == callUnlock {
+		e.sys.tel.Released(e.kindOf, e.sys.wheel.Now()-e.started, err)
+	}
+	e.promise.Settle(struct{}{}, err)
+}

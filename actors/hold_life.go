@@ -1,0 +1,195 @@
+package actors
+
+import (
+	"errors"
+	"time"
+
+	"github.com/holdfast-go/holdfast/future"
+	"github.com/holdfast-go/holdfast/telemetry"
+)
+
+// This file is a hold's life as the actor sees it: granted, claimed, ended. The
+// methods run on the actor unless they say otherwise.
+
+var _ future.Keeper[*Hold] = (*Hold)(nil)
+
+// newTenure begins the tenure of c's owner, in the memory of its hold.
+func newTenure(c *call) *tenure {
+	h := c.hold
+	if h == nil {
+		return &tenure{owner: c.owner}
+	}
+	t := &h.own
+	if t.home != nil {
+		t = new(tenure)
+	}
+	t.owner, t.home = c.owner, h
+	h.began.Store(t)
+	return t
+}
+
+// grant settles the future with the hold. If its caller canceled in the same
+// moment the future refuses, and the cancel that is on its way to the actor
+// gives the grant back.
+func (h *Hold) grant(t *tenure, now time.Duration) {
+	h.count, h.since = t.levels.n, now
+	if t.home != h {
+		h.sys.wheel.Cancel(&h.timer)
+	}
+	mode := telemetry.LeaseFixed
+	if h.watchdog {
+		mode = telemetry.LeaseWatchdog
+	}
+	h.sys.tel.StartHold(h.parent, &h.span, telemetry.HoldInfo{
+		Name: h.name, Kind: h.key.kind.Name, Owner: h.owner.field, LeaseMode: mode, Count: h.count, At: h.sys.wall(now),
+	})
+	h.sys.held.Add(1)
+	h.sys.unclaimed.Add(1)
+	h.book(telemetry.OutcomeAcquired, nil, now)
+	h.promise.Settle(h, nil)
+}
+
+// fail settles the future with an error; false if it was settled before.
+func (h *Hold) fail(err, trouble error) bool {
+	if held, ok := err.(*HeldError); ok && trouble != nil {
+		held.Err = &opError{ErrUnavailable, "acquire", trouble}
+	}
+	outcome := telemetry.OutcomeError
+	switch {
+	case errors.Is(err, ErrClosed):
+		outcome = telemetry.OutcomeClosed
+	case errors.Is(err, ErrNotAcquired) && h.try:
+		outcome = telemetry.OutcomeBusy
+	case errors.Is(err, ErrNotAcquired):
+		outcome = telemetry.OutcomeTimeout
+	}
+	h.book(outcome, err, h.sys.wheel.Now())
+	h.detach()
+	return h.promise.Settle(nil, err)
+}
+
+// dropped: the caller gave up, and its future says so already.
+func (h *Hold) dropped() {
+	h.book(telemetry.OutcomeCanceled, nil, h.sys.wheel.Now())
+	h.detach()
+}
+
+// detach lets go of what a request that got nothing had registered.
+func (h *Hold) detach() {
+	h.sys.wheel.Cancel(&h.timer)
+	if h.unhook != nil {
+		h.unhook()
+	}
+}
+
+// book ends the acquire for telemetry and the counters, once.
+func (h *Hold) book(outcome string, err error, now time.Duration) {
+	if h.booked {
+		return
+	}
+	h.booked = true
+	h.sys.pending.Add(-1)
+	end := telemetry.AcquireEnd{
+		Kind: h.key.kind.Name, Name: h.name, Outcome: outcome, Contended: h.blocked, Reentrant: h.reentry,
+		Took: now - h.asked, Attempts: h.attempts, At: h.sys.wall(now), Err: err,
+	}
+	if h.blocked {
+		end.Waited, end.Position, end.Wakeup = now-h.queued, h.place, h.woke
+		h.sys.waiting.Add(-1)
+	}
+	h.sys.tel.EndAcquire(&h.acquire, end)
+}
+
+// blockedBy notes who was in the way: a hold of this runtime, whose span the
+// waiter's links to, or an owner elsewhere, of whom there is only the name.
+func (h *Hold) blockedBy(t *tenure, holder string) {
+	h.queued = h.sys.wheel.Now()
+	h.sys.waiting.Add(1)
+	if !h.acquire.Recording() {
+		return
+	}
+	b := telemetry.Blocker{Owner: holder, Origin: telemetry.OriginRemote}
+	if t != nil {
+		b.Owner, b.Origin = t.owner.field, telemetry.OriginLocal
+		if first := t.levels.head; first != nil && first.hold != nil {
+			b.Span = first.hold.span.SpanContext()
+		}
+	}
+	h.acquire.Blocked(b)
+}
+
+// Claimed implements future.Keeper, on the goroutine that took the hold: the
+// watchdog may renew from now on.
+func (h *Hold) Claimed(*Hold) {
+	h.sys.unclaimed.Add(-1)
+	if h.unhook != nil {
+		h.unhook()
+	}
+	h.sys.claimed(h.tenure)
+}
+
+// Canceled implements future.Keeper, on the goroutine that canceled.
+func (h *Hold) Canceled(_ error, _ *Hold, settled bool) {
+	if settled {
+		h.sys.unclaimed.Add(-1)
+		h.sys.tel.CleanedUp(telemetry.CleanupCanceled)
+	}
+	h.sys.table.post(h.key, &message{kind: evCancel, about: &h.call})
+}
+
+// Discarded implements future.Keeper: a combinator claimed the hold for nobody.
+func (h *Hold) Discarded(*Hold) { h.UnlockAsync() }
+
+// end is the end of the hold, whatever the cause; only the first one counts. It
+// runs on the actor, or on the caller's goroutine for its own unlock.
+func (h *Hold) end(cause error, reason string, now time.Duration) {
+	h.mu.Lock()
+	if h.ended != nil {
+		h.mu.Unlock()
+		return
+	}
+	h.ended = cause
+	lost := cause == ErrLost
+	if h.lost != nil && lost {
+		close(h.lost)
+	}
+	cancel := h.cancel
+	h.mu.Unlock()
+	if cancel != nil {
+		cancel(cause)
+	}
+	if cause != ErrReleased && h.promise.Future().Cancel(cause) {
+		lost = false // nobody had taken it, so nobody lost it
+	}
+	h.sys.held.Add(-1)
+	e := telemetry.HoldEnd{
+		Kind: h.key.kind.Name, Name: h.name, Reason: reason, Held: now - h.since, At: h.sys.wall(now),
+		Renewals: int(h.tenure.watch.renewals.Load()), MinMargin: time.Duration(h.tenure.watch.minMargin.Load()),
+	}
+	if lost {
+		e.Reason, e.Err = endLost, ErrLost
+	}
+	span := h.span // EndHold empties what it is given; others may be reading ours
+	h.sys.tel.EndHold(&span, e)
+	if lost {
+		h.sys.tellLost(h, reason)
+	}
+}
+
+// due implements timed, on the wheel: before the grant the timer is the WaitFor
+// bound, afterwards the lease.
+func (h *Hold) due(now time.Duration, batch *renewals) {
+	if t := h.began.Load(); t != nil {
+		h.sys.leaseDue(t, now, batch)
+		return
+	}
+	h.sys.table.post(h.key, &message{kind: evWaitOver, about: &h.call})
+}
+
+// parentEnded runs when the ctx that an async acquire was asked with ends.
+func (h *Hold) parentEnded() {
+	h.promise.Future().Cancel(abandoned(h.parent, h.trouble()))
+}
+
+// trouble is the last server error that waiters of this name have met.
+func (h *Hold) trouble() error { return h.sys.troubleOf(h.key) }

@@ -1,0 +1,114 @@
+package actors
+
+import (
+	"math"
+	"time"
+)
+
+// state is everything that one name remembers between two messages. Only the
+// transition function (step.go) changes it. It is plain data: no clock, no
+// Redis, no goroutine, so a simulation can run it a million times.
+type state struct {
+	rules *rules
+
+	tenure *tenure // who of this runtime has the name; nil: nobody
+	flight command // the one command in flight; kind askNone: none
+	urgent calls   // unlocks, re-entries, tries, extensions, forced unlocks
+	queue  calls   // waiting acquires in order of arrival
+	ghosts []ghost // owners that a lost reply may have granted
+
+	parked    bool          // the head was refused: wait for a message or the timer
+	pollAt    time.Duration // when a parked head asks anyway
+	pollWhy   string        // ... because the holder's TTL ends then, or as the poll bound
+	wokeBy    string        // what unparked the head
+	again     bool          // a wake-up arrived while an attempt was flying
+	doubt     bool          // a wake-up arrived while we hold: is the field still there?
+	deaf      time.Duration // wake-ups before this are our own farewell: let others have it
+	gate      time.Duration // nothing is asked before this (back-off after trouble)
+	failures  int           // commands in a row that got no verdict
+	handed    int           // hand-offs since the lock was last taken from Redis
+	since     time.Duration // when it was
+	listening bool          // the unlock channel is subscribed (asked for)
+	heard     bool          // ... and was confirmed at least once
+	sharedN   int           // queued acquires whose owner may come twice
+	closing   bool
+	timerAt   time.Duration // the timer as last asked for
+	seed      uint64        // for jitter: deterministic, seeded from outside
+
+	out []effect // the effects of the step under way
+}
+
+// rules are the numbers that a runtime and a lock kind fix for every name.
+type rules struct {
+	watchdog   time.Duration // lease of a hold without an explicit one
+	poll       time.Duration // a waiter asks at least this often, message or not
+	maxWaiters int
+	reentrant  bool          // the same owner may go in again
+	handOff    bool          // the kind has a hand-off script
+	runLength  int           // hand-offs before other processes get their turn
+	runTime    time.Duration // ... or after so long
+	alwaysGive bool          // others may listen where NUMSUB cannot see them
+	courtesy   time.Duration // after giving way, ask again no sooner than this
+}
+
+// ghost is an owner whose acquire may have run although nobody waits for it any
+// more: its field is taken out again until it can no longer be there.
+type ghost struct {
+	owner Owner
+	next  time.Duration // try then
+	until time.Duration // by then the lease has run out
+	tries int
+}
+
+// margin is what a lease is shortened by on our side before Redis lets go of it:
+// one per cent for the difference between two clocks' rates plus 10 ms for
+// their resolution (design S1), and never more than a tenth of the lease.
+func margin(lease time.Duration) time.Duration {
+	return min(lease/100+10*time.Millisecond, lease/10)
+}
+
+// idle reports that the name can be forgotten: a new call would find nothing.
+func (s *state) idle() bool {
+	return s.tenure == nil && s.quiet() && !s.listening
+}
+
+// quiet reports that nothing will happen by itself but the lease timer, which
+// lives outside: the actor can passivate, the state stays.
+func (s *state) quiet() bool {
+	return s.flight.kind == askNone && s.urgent.n == 0 && s.queue.n == 0 && len(s.ghosts) == 0
+}
+
+func (s *state) emit(e effect) { s.out = append(s.out, e) }
+
+// jitter returns a value in [0, d), from a small xorshift so that a simulation
+// with the same seed takes the same path.
+func (s *state) jitter(d time.Duration) time.Duration {
+	if d <= 0 {
+		return 0
+	}
+	s.seed ^= s.seed << 13
+	s.seed ^= s.seed >> 7
+	s.seed ^= s.seed << 17
+	return time.Duration(s.seed % uint64(d))
+}
+
+const (
+	firstBackOff = 5 * time.Millisecond
+	lastBackOff  = 250 * time.Millisecond
+	never        = time.Duration(math.MaxInt64)
+)
+
+// backOff closes the gate after a command that got no verdict.
+func (s *state) backOff(now time.Duration) {
+	d := min(firstBackOff<<min(s.failures, 10), lastBackOff)
+	s.failures++
+	s.gate = now + d + s.jitter(d/2)
+}
+
+// settled reopens the gate after a command that got one.
+func (s *state) settled() {
+	if s.failures > 0 {
+		s.failures, s.gate = 0, 0
+		s.emit(effect{kind: fxTrouble})
+	}
+}
