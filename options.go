@@ -93,8 +93,8 @@ func WithLogger(l *slog.Logger) Option {
 }
 
 // WithTracerProvider turns on the acquire and hold spans of package telemetry.
-// Without it the global provider is used, for calls whose ctx carries a
-// recording span.
+// Without it the global provider is used, for calls whose ctx carries a sampled
+// span.
 func WithTracerProvider(p trace.TracerProvider) Option {
 	return option(func(c *config) { c.tracer = p })
 }

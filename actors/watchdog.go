@@ -85,15 +85,24 @@ func (s *System) jitter(d time.Duration) time.Duration {
 	return time.Duration(x % uint64(d+1))
 }
 
-// leaseDue is what to do about a lease whose timer fired. On the wheel.
+// leaseDue is what to do about a lease whose timer fired. On the wheel. The
+// message is posted with no lock held: posting may run the actor, right here.
 func (s *System) leaseDue(t *tenure, now time.Duration, batch *renewals) {
+	if s.leaseOver(t, now, batch) {
+		s.table.post(t.home.key, &message{kind: evExpired, tenure: t})
+	}
+}
+
+// leaseOver reports that the deadline has passed; otherwise it sees to what
+// comes before it.
+func (s *System) leaseOver(t *tenure, now time.Duration, batch *renewals) bool {
 	w := &t.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch deadline := t.expiry(); {
 	case !w.on:
 	case now >= deadline:
-		s.table.post(t.home.key, &message{kind: evExpired, tenure: t})
+		return true
 	case !t.watched.Load():
 		_ = s.wheel.ScheduleExact(&t.home.timer, deadline)
 	default:
@@ -103,11 +112,12 @@ func (s *System) leaseDue(t *tenure, now time.Duration, batch *renewals) {
 		if !w.claimed.Load() {
 			w.dormant.Store(true)
 			if !w.claimed.Load() || !w.dormant.Swap(false) {
-				return
+				return false
 			}
 		}
 		batch.add(t)
 	}
+	return false
 }
 
 // claimed: a level of t was taken out of its future. If its renewal had been
@@ -170,11 +180,13 @@ func (s *System) Renewed(items []*rediscmd.Renewal, r rediscmd.Reply) {
 		report.Took = now - sentAt
 	}
 	for _, item := range items {
-		switch s.renewed(item, &r, sentAt, now) {
+		t := item.Value.(*tenure) // read now: once it is not busy, the item may be sent again
+		switch s.renewed(t, item, &r, sentAt, now) {
 		case renewalHeld:
 			report.Renewed++
 		case renewalGone:
 			report.Lost++
+			s.table.post(t.home.key, &message{kind: evRefused, tenure: t})
 		case renewalFailed:
 			report.Failed++
 		}
@@ -192,8 +204,7 @@ const (
 )
 
 // renewed deals with one lease of a batch.
-func (s *System) renewed(item *rediscmd.Renewal, r *rediscmd.Reply, sentAt, now time.Duration) renewalResult {
-	t := item.Value.(*tenure)
+func (s *System) renewed(t *tenure, item *rediscmd.Renewal, r *rediscmd.Reply, sentAt, now time.Duration) renewalResult {
 	held, lease := item.Held, item.Lease
 	w := &t.watch
 	w.mu.Lock()
@@ -210,7 +221,6 @@ func (s *System) renewed(item *rediscmd.Renewal, r *rediscmd.Reply, sentAt, now 
 		s.retryRenewal(t, now)
 		return renewalFailed
 	case !held:
-		s.table.post(t.home.key, &message{kind: evRefused, tenure: t})
 		return renewalGone
 	}
 	w.trouble.Store(nil)

@@ -224,8 +224,8 @@ func TestWhoIsTraced(t *testing.T) {
 	}{
 		{"recording parent, explicit provider", recording, true, sdktrace.AlwaysSample(), true},
 		{"recorded, not sampled parent", recording, true, recordOnly{}, true},
-		{"remote parent", remote, true, sdktrace.AlwaysSample(), false},
-		{"ended parent", over, true, sdktrace.AlwaysSample(), false},
+		{"sampled remote parent", remote, true, sdktrace.AlwaysSample(), true},
+		{"ended parent", over, true, sdktrace.AlwaysSample(), true},
 		{"unsampled parent", recording, true, sdktrace.NeverSample(), false},
 		{"no parent, explicit provider", none, true, sdktrace.AlwaysSample(), true},
 		{"no parent, sampler says no", none, true, sdktrace.NeverSample(), false},

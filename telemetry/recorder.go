@@ -16,7 +16,7 @@ import (
 // and its version are this package's to set.
 type Config struct {
 	// TracerProvider makes the spans. When it is nil the global provider is
-	// used, and then only calls whose context already carries a recording span
+	// used, and then only calls whose context already carries a sampled span
 	// are traced: a program that did not ask for lock traces gets none of their
 	// own.
 	TracerProvider trace.TracerProvider

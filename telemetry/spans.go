@@ -13,15 +13,16 @@ import (
 )
 
 // shouldTrace decides, before anything is built, whether a call gets a span. A
-// parent that records: yes. A parent that does not: no, the trace was decided
-// against. No parent at all: only when the user gave a provider, and then its
-// sampler has the last word.
+// sampled parent, here or in another process, ended or not: yes. A parent that is
+// not sampled: no, the trace was decided against. No parent at all: only when the
+// user gave a provider, and then its sampler has the last word.
 func (r *Recorder) shouldTrace(ctx context.Context) bool {
 	parent := trace.SpanFromContext(ctx)
 	if parent.IsRecording() {
 		return true
 	}
-	return r.roots && !parent.SpanContext().IsValid()
+	sc := parent.SpanContext()
+	return sc.IsSampled() || r.roots && !sc.IsValid()
 }
 
 // start starts a span and returns nil if the sampler said no, so that an
