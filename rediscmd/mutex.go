@@ -1,0 +1,238 @@
+package rediscmd
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/redis/rueidis"
+)
+
+// Mutex is the door to the scripts of the plain lock, Redisson's RLock. Its
+// methods fill in op, submit it and return at once; done is called with op when
+// there is a reply or none can come (see Completer). They are safe for concurrent
+// use with different ops. Names are not validated here: see ValidateName.
+//
+// Owners are hash fields, any bytes but not empty. Leases are rounded up to whole
+// milliseconds; below 1 ms or above MaxLease the op fails with an *ArgError.
+type Mutex struct{ c *Client }
+
+// MaxLease is the longest lease, 2^40 ms (about 34 years): far below what makes
+// PEXPIRE overflow, which Redis refuses only after the lock was taken.
+const MaxLease = (1 << 40) * time.Millisecond
+
+// Channel returns the pub/sub channel on which the end of a lock is published.
+func (Mutex) Channel(name string) string { return lockChannel(name) }
+
+// AcquireArgs says who wants a lock, for how long, and at which hold count.
+type AcquireArgs struct {
+	Name  string
+	Owner string
+	Lease time.Duration
+	// Level is the hold count after the grant: 1 for a first acquisition. Above 1
+	// the lock is granted only to an owner that has it, whatever its count.
+	Level int64
+	// WantHolder asks for the holder's field and count on refusal.
+	WantHolder bool
+}
+
+// Acquire takes a lock: Granted, Held (with TTL, and Owner and Count if wanted), or
+// Absent when Level is above 1 and there is no key. It sets the count instead of
+// adding to it, so sending it again settles a lost reply.
+func (d Mutex) Acquire(op *Op, done Completer, a AcquireArgs) {
+	op.prepare(acquireScript, false)
+	op.addKey(a.Name)
+	d.c.addLease(op, a.Lease)
+	op.addOwner(a.Owner)
+	op.addLevel(a.Level, 1)
+	op.addArg(flag(a.WantHolder))
+	d.c.submit(op, done)
+}
+
+var acquireScript = newScript("acquire", func(op *Op, m *rueidis.RedisMessage) error {
+	if m.IsNil() {
+		op.Reply.Verdict = Granted
+		return nil
+	}
+	ttl := m
+	if m.IsArray() {
+		list, err := fields(m, 3)
+		if err != nil {
+			return err
+		}
+		if op.Reply.Owner, err = list[1].ToString(); err != nil {
+			return unexpected(m)
+		}
+		if op.Reply.Count, err = integer(&list[2]); err != nil {
+			return err
+		}
+		ttl = &list[0]
+	}
+	ms, err := integer(ttl)
+	if err != nil {
+		return err
+	}
+	op.Reply.TTL, op.Reply.Verdict = remainingTTL(ms), Held
+	if ms == -2 {
+		op.Reply.Verdict = Absent
+	}
+	return nil
+})
+
+// ReleaseArgs says who gives up how much of a lock.
+type ReleaseArgs struct {
+	Name  string
+	Owner string
+	Level int64         // the hold count that remains; 0 frees the lock
+	Lease time.Duration // for what remains; ignored when Level is 0
+}
+
+// Release lowers an owner's hold count: Lowered, Released, or Absent when the owner
+// does not hold the lock.
+func (d Mutex) Release(op *Op, done Completer, a ReleaseArgs) {
+	op.prepare(releaseScript, true)
+	op.addKey(a.Name)
+	op.addKey(lockChannel(a.Name))
+	op.addOwner(a.Owner)
+	op.addLevel(a.Level, 0)
+	if a.Level == 0 {
+		op.addArg("0")
+	} else {
+		d.c.addLease(op, a.Lease)
+	}
+	op.addArg(d.c.publish)
+	d.c.submit(op, done)
+}
+
+var releaseScript = newScript("release", func(op *Op, m *rueidis.RedisMessage) error {
+	if m.IsNil() {
+		op.Reply.Verdict = Absent
+		return nil
+	}
+	return op.freed(m, Lowered)
+})
+
+// freed decodes 1 and 2, and 0 as the verdict given.
+func (op *Op) freed(m *rueidis.RedisMessage, zero Verdict) error {
+	n, err := integer(m)
+	switch {
+	case err != nil:
+		return err
+	case n == 0:
+		op.Reply.Verdict = zero
+	case n == 1 || n == 2:
+		op.Reply.Verdict, op.Reply.Silent = Released, n == 2
+	default:
+		return unexpected(m)
+	}
+	return nil
+}
+
+// YieldMode says when a hand-off lets other processes have the lock instead.
+type YieldMode uint8
+
+const (
+	// YieldNever hands over in any case.
+	YieldNever YieldMode = iota
+	// YieldIfOthersListen frees the lock when the channel has subscribers besides
+	// this client's. On a cluster without sharded pub/sub only those of the same
+	// node are seen.
+	YieldIfOthersListen
+	// YieldAlways frees the lock, if From holds it.
+	YieldAlways
+)
+
+// HandOffArgs says which owner passes a lock to which.
+type HandOffArgs struct {
+	Name  string
+	From  string
+	To    string
+	Lease time.Duration
+	Yield YieldMode
+}
+
+// HandOff passes a lock on: HandedOver (also when To has it already), Yielded when
+// it was freed instead, or Absent (with TTL) when neither owner holds it. It works
+// on a server out of memory; if it is refused, From keeps the lock.
+func (d Mutex) HandOff(op *Op, done Completer, a HandOffArgs) {
+	op.prepare(handOffScript, true)
+	op.addKey(a.Name)
+	channel := lockChannel(a.Name)
+	op.addKey(channel)
+	op.addOwner(a.From)
+	op.addOwner(a.To)
+	d.c.addLease(op, a.Lease)
+	own := "0"
+	switch a.Yield {
+	case YieldAlways:
+		op.addArg("2")
+	case YieldIfOthersListen:
+		op.addArg("1")
+		own = flag(d.c.subscriber.Confirmed(channel))
+	default:
+		op.addArg("0")
+	}
+	op.addArg(own)
+	op.addArg(d.c.publish)
+	d.c.submit(op, done)
+}
+
+var handOffScript = newScript("handoff", func(op *Op, m *rueidis.RedisMessage) error {
+	list, err := fields(m, 2)
+	if err != nil {
+		return err
+	}
+	code, err := integer(&list[0])
+	if err != nil {
+		return err
+	}
+	ms, err := integer(&list[1])
+	if err != nil {
+		return err
+	}
+	switch code {
+	case 0:
+		op.Reply.Verdict, op.Reply.TTL = Absent, remainingTTL(ms)
+	case 1:
+		op.Reply.Verdict = HandedOver
+	case 2, 3:
+		op.Reply.Verdict, op.Reply.Silent = Yielded, code == 3
+	default:
+		return unexpected(m)
+	}
+	return nil
+})
+
+// Force frees a lock whoever holds it, and deletes a key of any other type under
+// that name: Released, or Absent when there was no key.
+func (d Mutex) Force(op *Op, done Completer, name string) {
+	op.prepare(forceScript, true)
+	op.addKey(name)
+	op.addKey(lockChannel(name))
+	op.addArg(d.c.publish)
+	d.c.submit(op, done)
+}
+
+var forceScript = newScript("force", func(op *Op, m *rueidis.RedisMessage) error {
+	return op.freed(m, Absent)
+})
+
+func flag(b bool) string {
+	if b {
+		return "1"
+	}
+	return "0"
+}
+
+func (op *Op) addOwner(owner string) {
+	if owner == "" {
+		op.refuse(&ArgError{"owner", `""`})
+	}
+	op.addArg(owner)
+}
+
+func (op *Op) addLevel(level, least int64) {
+	if level < least {
+		op.refuse(&ArgError{"level", strconv.FormatInt(level, 10)})
+	}
+	op.addArg(strconv.FormatInt(level, 10))
+}

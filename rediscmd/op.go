@@ -1,0 +1,119 @@
+package rediscmd
+
+import (
+	"time"
+)
+
+// Verdict is what a script that ran found or did.
+type Verdict uint8
+
+const (
+	// NoVerdict: the script did not run, or it is not known whether it did.
+	NoVerdict Verdict = iota
+	// Granted: the owner holds the lock, at the level asked for.
+	Granted
+	// Held: somebody holds it: another owner (Acquire), the owner asked about
+	// (Check), anybody (Inspect).
+	Held
+	// Absent: the owner's field, or the key, is not there.
+	Absent
+	// Released: the lock was freed.
+	Released
+	// Lowered: the hold count went down, the owner still holds the lock.
+	Lowered
+	// HandedOver: the next owner holds the lock.
+	HandedOver
+	// Yielded: the lock was freed instead of being handed over.
+	Yielded
+	// Renewed: the lease was extended; for a batch: each item says for itself.
+	Renewed
+)
+
+var verdictNames = [...]string{"none", "granted", "held", "absent", "released", "lowered", "handed over", "yielded", "renewed"}
+
+// String returns the verdict's name, in lower case.
+func (v Verdict) String() string {
+	if int(v) < len(verdictNames) {
+		return verdictNames[v]
+	}
+	return "invalid"
+}
+
+// NoTTL is the TTL of a key that does not expire.
+const NoTTL time.Duration = -1
+
+// Reply is what became of an Op.
+type Reply struct {
+	Outcome Outcome
+	Err     error     // nil when Outcome is OutcomeDone
+	SentAt  time.Time // read before the first byte could leave; zero when nothing was sent
+	Verdict Verdict   // set when Outcome is OutcomeDone
+	// TTL is what is left of the key's lease, where the script reports it (Acquire
+	// refused, HandOff absent, Check, Inspect): whole milliseconds, NoTTL when the
+	// key has none, 0 when there is no key.
+	TTL       time.Duration
+	Owner     string // the holder's field, where asked for
+	Count     int64  // its hold count; for Renew: how many were held
+	Listeners int64  // Inspect: subscribers of the lock's channel, this client's included; -1 unknown
+	// Silent: the lock was freed, but the server refused to publish that (an ACL
+	// without the channel), so nobody was woken and waiters find out by polling.
+	Silent bool
+}
+
+// Completer receives an Op back. Completed is called exactly once per
+// submission, on a pipeline worker (after Close: on the goroutine that
+// submitted). It must not block: other operations wait behind it. It may submit
+// op again.
+type Completer interface{ Completed(op *Op) }
+
+const (
+	maxKeys = 3
+	maxArgs = 7
+)
+
+// Op is one run of a script. Its sender owns it, usually embeds it by value, and
+// may use it again once it was completed. The zero value is ready. It must not be
+// copied or touched between submission and completion.
+type Op struct {
+	Reply Reply // valid from Completed until the next submission
+
+	next   *Op // queue link
+	done   Completer
+	script *script
+	batch  *renewal // the leases of a renewal, instead of keys and args
+	err    error    // refused before sending
+	nkeys  uint8
+	nargs  uint8
+	urgent bool // goes before operations that are not
+	keys   [maxKeys]string
+	args   [maxArgs]string
+}
+
+// prepare makes op a run of s. Each door calls it first.
+func (op *Op) prepare(s *script, urgent bool) {
+	op.Reply = Reply{}
+	op.script, op.urgent, op.batch, op.err = s, urgent, nil, nil
+	op.nkeys, op.nargs = 0, 0
+}
+
+func (op *Op) addKey(k string) {
+	op.keys[op.nkeys] = k
+	op.nkeys++
+}
+
+func (op *Op) addArg(a string) {
+	op.args[op.nargs] = a
+	op.nargs++
+}
+
+// refuse makes op fail without being sent.
+func (op *Op) refuse(err error) {
+	if op.err == nil {
+		op.err = err
+	}
+}
+
+// fail writes the reply of an op that has no verdict.
+func (op *Op) fail(err error, sentAt time.Time) {
+	op.Reply = Reply{Outcome: Classify(err), Err: wrapError(op.script.name, err), SentAt: sentAt}
+}

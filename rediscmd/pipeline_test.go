@@ -1,0 +1,363 @@
+package rediscmd
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/holdfast-go/holdfast/rediscmd/redistest"
+)
+
+func TestEveryOpIsCompletedOnce(t *testing.T) {
+	srv := redistest.Start(t)
+	var batches, batched atomic.Int64
+	c := newClient(t, Config{Client: srv.Client(t), OnBatch: func(n int) {
+		batches.Add(1)
+		batched.Add(int64(n))
+	}})
+	const goroutines, each = 50, 20
+	counts := make([]counter, goroutines*each)
+	var all sync.WaitGroup
+	all.Add(len(counts))
+	var start sync.WaitGroup
+	for g := range goroutines {
+		start.Go(func() {
+			for i := range each {
+				n := g*each + i
+				counts[n].all = &all
+				c.Mutex().Acquire(&counts[n].op, &counts[n], AcquireArgs{
+					Name: fmt.Sprintf("k%d", n), Owner: "a:1", Lease: lease, Level: 1,
+				})
+			}
+		})
+	}
+	start.Wait()
+	all.Wait()
+	if err := c.Close(t.Context()); err != nil { // nothing can complete after this
+		t.Fatal(err)
+	}
+	for i := range counts {
+		if n := counts[i].n.Load(); n != 1 || counts[i].op.Reply.Verdict != Granted {
+			t.Errorf("op %d: completed %d times, %+v", i, n, counts[i].op.Reply)
+		}
+	}
+	if keys, err := srv.MustDo("DBSIZE").AsInt64(); err != nil || keys != goroutines*each {
+		t.Errorf("%d keys, %v", keys, err)
+	}
+	if batched.Load() != goroutines*each || batches.Load() > batched.Load() {
+		t.Errorf("%d ops in %d batches", batched.Load(), batches.Load())
+	}
+}
+
+type counter struct {
+	op  Op
+	n   atomic.Int64
+	all *sync.WaitGroup
+}
+
+func (c *counter) Completed(*Op) {
+	c.n.Add(1)
+	c.all.Done()
+}
+
+// completion orders: a Completer that records.
+type recorder struct {
+	mu    sync.Mutex
+	order []string
+}
+
+type recorded struct {
+	op   Op
+	name string
+	r    *recorder
+	wait chan struct{} // if not nil, Completed waits for it
+}
+
+func (r *recorded) Completed(*Op) {
+	if r.wait != nil {
+		<-r.wait
+	}
+	r.r.mu.Lock()
+	r.r.order = append(r.r.order, r.name)
+	r.r.mu.Unlock()
+}
+
+func TestUrgentOpsGoFirstInBatchesOfAtMostMaxBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := redistest.NewBubble(t)
+		var sizes []int
+		c := newClient(t, Config{Client: b.Client(t), Workers: 1, MaxBatch: 3, OnBatch: func(n int) { sizes = append(sizes, n) }})
+		rec := &recorder{}
+		hold := &recorded{name: "first", r: rec, wait: make(chan struct{})}
+		c.Mutex().Check(&hold.op, hold, "k", "a:1")
+		synctest.Wait() // the only worker is inside hold.Completed
+		var want []string
+		for i := range 4 {
+			n := &recorded{name: fmt.Sprintf("normal %d", i), r: rec}
+			c.Mutex().Acquire(&n.op, n, AcquireArgs{Name: fmt.Sprintf("k%d", i), Owner: "a:1", Lease: lease, Level: 1})
+			u := &recorded{name: fmt.Sprintf("urgent %d", i), r: rec}
+			c.Mutex().Release(&u.op, u, ReleaseArgs{Name: fmt.Sprintf("k%d", i), Owner: "a:1"})
+		}
+		for _, kind := range []string{"urgent", "normal"} {
+			for i := range 4 {
+				want = append(want, fmt.Sprintf("%s %d", kind, i))
+			}
+		}
+		close(hold.wait)
+		synctest.Wait()
+		if want = append([]string{"first"}, want...); !slices.Equal(rec.order, want) {
+			t.Errorf("order %v, want %v", rec.order, want)
+		}
+		if !slices.Equal(sizes, []int{1, 3, 3, 2}) {
+			t.Errorf("batches of %v", sizes)
+		}
+	})
+}
+
+func TestWorkersAreStartedOnlyWhenNeeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := redistest.NewBubble(t)
+		c := newClient(t, Config{Client: b.Client(t), Workers: 3})
+		lane := c.lanes.only
+		count := func() (workers, idle int) {
+			lane.mu.Lock()
+			defer lane.mu.Unlock()
+			return lane.workers, lane.idle
+		}
+		for round := range 3 { // started in the first, called in the others
+			rec := &recorder{}
+			busy := make(chan struct{})
+			for i := range 5 {
+				op := &recorded{name: "op", r: rec, wait: busy}
+				c.Mutex().Check(&op.op, op, "k", "a:1")
+				synctest.Wait()
+				want, wantIdle := 3, max(0, 2-i)
+				if round == 0 {
+					want, wantIdle = min(i+1, 3), 0
+				}
+				if workers, idle := count(); workers != want || idle != wantIdle {
+					t.Errorf("round %d, op %d: %d workers, %d idle, want %d and %d", round, i, workers, idle, want, wantIdle)
+				}
+			}
+			close(busy)
+			synctest.Wait()
+			if len(rec.order) != 5 {
+				t.Fatalf("round %d: %d ops completed", round, len(rec.order))
+			}
+			if workers, idle := count(); workers != 3 || idle != 3 {
+				t.Errorf("after round %d: %d workers, %d idle", round, workers, idle)
+			}
+		}
+	})
+}
+
+func TestOneWorkerIsCalledAtATime(t *testing.T) {
+	c := &Client{cfg: Config{}.withDefaults()}
+	lane := newLane(c)
+	lane.idle = 3 // nobody is really there
+	ops := make([]Op, 4)
+	for i := range 3 {
+		lane.push(&ops[i])
+		if lane.idle != 2 || !lane.called || lane.workers != 0 {
+			t.Errorf("push %d: %d idle, called %v, %d workers", i, lane.idle, lane.called, lane.workers)
+		}
+	}
+	if got := lane.take(nil); len(got) != 3 || lane.called {
+		t.Errorf("took %d, called %v", len(got), lane.called)
+	}
+	if lane.push(&ops[3]); lane.idle != 1 || !lane.called {
+		t.Errorf("next push: %d idle, called %v", lane.idle, lane.called)
+	}
+}
+
+// again submits its op a second time, from inside Completed.
+type again struct {
+	call
+	d     Mutex
+	times int
+}
+
+func (a *again) Completed(*Op) {
+	if a.times++; a.times == 1 {
+		a.d.Check(&a.op, a, "k", "a:1")
+		return
+	}
+	a.done <- struct{}{}
+}
+
+func TestAnOpMayBeUsedAgainInsideCompleted(t *testing.T) {
+	_, c, _ := realServer(t)
+	a := &again{call: *newCall(), d: c.Mutex()}
+	a.d.Acquire(&a.op, a, AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1})
+	if r := a.wait(t); r.Verdict != Held || r.Count != 1 {
+		t.Errorf("second run: %+v", r)
+	}
+}
+
+type panicker struct{ op Op }
+
+func (*panicker) Completed(*Op) { panic("completer") }
+
+func TestAPanicInACompleterHarmsNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := redistest.NewBubble(t)
+		c := newClient(t, Config{Client: b.Client(t), Workers: 1, OnBatch: func(int) { panic("observer") }})
+		hold := &recorded{r: &recorder{}, wait: make(chan struct{})}
+		c.Mutex().Check(&hold.op, hold, "k", "a:1")
+		synctest.Wait()
+		p := new(panicker)
+		c.Mutex().Check(&p.op, p, "k", "a:1")
+		after := newCall() // in the panicker's batch
+		c.Mutex().Check(&after.op, after, "k", "a:1")
+		close(hold.wait)
+		if r := after.wait(t); r.Verdict != Absent {
+			t.Errorf("same batch: %+v", r)
+		}
+		if r := (caller{t, c.Mutex()}).check("k", "a:1"); r.Verdict != Absent {
+			t.Errorf("next batch: %+v", r)
+		}
+	})
+}
+
+func TestBadArgumentsAreNotSent(t *testing.T) {
+	srv, _, c := realServer(t)
+	srv.MustDo("CONFIG", "RESETSTAT")
+	for name, r := range map[string]Reply{
+		"lease 0":            c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Level: 1}),
+		"lease below 1 ms":   c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Level: 1, Lease: time.Millisecond - 1}),
+		"negative lease":     c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Level: 1, Lease: -time.Second}),
+		"lease too long":     c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Level: 1, Lease: MaxLease + 1}),
+		"longest duration":   c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Level: 1, Lease: 1<<63 - 1}),
+		"level 0":            c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease}),
+		"negative level":     c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: -1}),
+		"no owner":           c.acquire(AcquireArgs{Name: "k", Lease: lease, Level: 1}),
+		"negative remains":   c.release(ReleaseArgs{Name: "k", Owner: "a:1", Level: -1, Lease: lease}),
+		"lower without":      c.release(ReleaseArgs{Name: "k", Owner: "a:1", Level: 1}),
+		"hand off to no one": c.handOff(HandOffArgs{Name: "k", From: "a:1", Lease: lease}),
+		"extend by nothing":  c.extend(ExtendArgs{Name: "k", Owner: "a:1"}),
+		"renew by nothing":   c.renew([]*Renewal{{Name: "k", Owner: "a:1"}, {Name: "l", Owner: "a:1", Lease: lease}})[0].reply,
+	} {
+		if _, ok := errors.AsType[*ArgError](r.Err); !ok || r.Outcome != OutcomeFailed || !r.SentAt.IsZero() {
+			t.Errorf("%s: %+v", name, r)
+		}
+	}
+	if n, err := srv.MustDo("DBSIZE").AsInt64(); n != 0 || err != nil {
+		t.Errorf("%d keys, %v", n, err)
+	}
+	stats, err := srv.MustDo("INFO", "commandstats").ToString()
+	if err != nil || contains(stats, "cmdstat_eval") {
+		t.Errorf("scripts were run: %s %v", stats, err)
+	}
+}
+
+func TestACrossSlotNameIsRefusedInACluster(t *testing.T) {
+	srv := redistest.Start(t)
+	c := newClient(t, Config{Client: srv.Client(t)})
+	c.cfg.Cluster = true // only what the workers look at
+	defer func() { c.cfg.Cluster = false }()
+	r := caller{t, c.Mutex()}.release(ReleaseArgs{Name: "a{b", Owner: "a:1"})
+	if _, ok := errors.AsType[*NameError](r.Err); !ok || r.Outcome != OutcomeFailed {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestCloseFinishesWhatIsQueuedAndRefusesTheRest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := redistest.NewBubble(t)
+		c := newClient(t, Config{Client: b.Client(t), Workers: 1})
+		hold := &recorded{r: &recorder{}, wait: make(chan struct{})}
+		c.Mutex().Check(&hold.op, hold, "k", "a:1")
+		synctest.Wait()
+		queued := newCall()
+		c.Mutex().Acquire(&queued.op, queued, AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1})
+		closed := make(chan error, 1)
+		go func() { closed <- c.Close(context.Background()) }()
+		synctest.Wait()
+		select {
+		case err := <-closed:
+			t.Fatalf("closed with work queued: %v", err)
+		default:
+		}
+		late := newCall()
+		c.Mutex().Check(&late.op, late, "k", "a:1")
+		if len(late.done) != 1 || late.op.Reply.Outcome != OutcomeFailed || !errors.Is(late.op.Reply.Err, ErrClosed) {
+			t.Errorf("late op: %+v", late.op.Reply)
+		}
+		if calls := (caller{t, c.Mutex()}).renew([]*Renewal{{Name: "k", Owner: "a:1", Lease: lease}}); !errors.Is(calls[0].reply.Err, ErrClosed) {
+			t.Errorf("late renewal: %+v", calls[0].reply)
+		}
+		close(hold.wait)
+		if err := <-closed; err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		if queued.op.Reply.Verdict != Granted {
+			t.Errorf("queued op: %+v", queued.op.Reply)
+		}
+		if err := c.Close(context.Background()); err != nil {
+			t.Errorf("second Close: %v", err)
+		}
+	})
+}
+
+func TestCloseGivesUpWithItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := redistest.NewBubble(t)
+		c := newClient(t, Config{Client: b.Client(t), Workers: 1})
+		b.SetFault(redistest.DropReplies)
+		sent, queued := newCall(), newCall()
+		c.Mutex().Check(&sent.op, sent, "k", "a:1")
+		synctest.Wait()
+		c.Mutex().Check(&queued.op, queued, "k", "a:1")
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+		defer cancel()
+		if err := c.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("Close: %v", err)
+		}
+		if r := queued.op.Reply; len(queued.done) != 1 || !errors.Is(r.Err, ErrClosed) || r.Outcome != OutcomeFailed {
+			t.Errorf("queued: %+v", r)
+		}
+		if len(sent.done) != 0 {
+			t.Error("what was sent has a reply already")
+		}
+		if r := sent.wait(t); r.Outcome != OutcomeUnknown {
+			t.Errorf("sent: %+v", r)
+		}
+		b.SetFault(redistest.NoFault)
+	})
+}
+
+func TestConfigIsChecked(t *testing.T) {
+	srv := redistest.Start(t)
+	client := srv.Client(t)
+	for _, cfg := range []Config{
+		{}, {Client: client, Timeout: -1}, {Client: client, Workers: -1}, {Client: client, MaxBatch: -1},
+		{Client: client, MaxBatch: 2000}, {Client: client, Linger: -1},
+	} {
+		if c, err := New(cfg); err == nil || c != nil {
+			t.Errorf("%+v was accepted", cfg)
+		}
+	}
+}
+
+func TestAcquireAndReleaseAllocateLittle(t *testing.T) {
+	_, c, _ := realServer(t)
+	w := newCall()
+	d := c.Mutex()
+	allocs := testing.AllocsPerRun(200, func() {
+		d.Acquire(&w.op, w, AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1})
+		<-w.done
+		d.Release(&w.op, w, ReleaseArgs{Name: "k", Owner: "a:1"})
+		<-w.done
+	})
+	// Two batches of one: a context with its timer each, and what rueidis needs.
+	if allocs > 40 && !raceEnabled {
+		t.Errorf("%v allocations per pair", allocs)
+	}
+	t.Logf("%v allocations per pair, unbatched", allocs)
+}

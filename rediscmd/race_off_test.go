@@ -1,0 +1,5 @@
+//go:build !race
+
+package rediscmd
+
+const raceEnabled = false

@@ -1,0 +1,161 @@
+package rediscmd
+
+import (
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/holdfast-go/holdfast/rediscmd/redistest"
+)
+
+// header is what the comment on top of a script declares.
+type header struct {
+	keys, args int  // highest index
+	many       bool // KEYS[1..n]
+	returns    bool
+}
+
+var declaration = regexp.MustCompile(`^-- (KEYS|ARGV)\[(\d+)(\.\.\d*n)?\] \S`)
+
+func parseHeader(t *testing.T, text string) header {
+	t.Helper()
+	var h header
+	for _, line := range strings.Split(text, "\n") {
+		if !strings.HasPrefix(line, "--") {
+			break
+		}
+		h.returns = h.returns || strings.HasPrefix(line, "-- Returns ")
+		m := declaration.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		n, _ := strconv.Atoi(m[2])
+		count := &h.keys
+		if m[1] == "ARGV" {
+			count = &h.args
+		}
+		if n != *count+1 {
+			t.Errorf("%s[%d] follows %d", m[1], n, *count)
+		}
+		*count = n
+		h.many = h.many || m[3] != ""
+	}
+	return h
+}
+
+// captured shows what a door sends, without sending it.
+func captured(t *testing.T, door func(d Mutex, op *Op)) *Op {
+	t.Helper()
+	c := &Client{cfg: Config{}.withDefaults(), publish: "PUBLISH"}
+	c.lanes = newLanes(c)
+	c.subscriber = newSubscriber(c)
+	c.lanes.only.called = true // nobody comes for it
+	op := new(Op)
+	door(c.Mutex(), op)
+	if op.err != nil {
+		t.Fatal(op.err)
+	}
+	return op
+}
+
+func TestHeadersDeclareWhatIsSent(t *testing.T) {
+	doors := map[string]func(d Mutex, op *Op){
+		"acquire": func(d Mutex, op *Op) {
+			d.Acquire(op, nil, AcquireArgs{Name: "n", Owner: "o", Lease: lease, Level: 1})
+		},
+		"release": func(d Mutex, op *Op) { d.Release(op, nil, ReleaseArgs{Name: "n", Owner: "o"}) },
+		"handoff": func(d Mutex, op *Op) {
+			d.HandOff(op, nil, HandOffArgs{Name: "n", From: "o", To: "p", Lease: lease, Yield: YieldIfOthersListen})
+		},
+		"force":   func(d Mutex, op *Op) { d.Force(op, nil, "n") },
+		"check":   func(d Mutex, op *Op) { d.Check(op, nil, "n", "o") },
+		"inspect": func(d Mutex, op *Op) { d.Inspect(op, nil, "n") },
+	}
+	for _, s := range scripts {
+		t.Run(s.name, func(t *testing.T) {
+			h := parseHeader(t, s.text)
+			if !h.returns {
+				t.Error("the header does not say what the script returns")
+			}
+			if s == renewScript {
+				if !h.many || h.keys != 1 || h.args != 1 {
+					t.Errorf("header %+v, want KEYS[1..n], ARGV[1..2n]", h)
+				}
+				return
+			}
+			door := doors[s.name]
+			if door == nil {
+				t.Fatal("no door in this test")
+			}
+			op := captured(t, door)
+			if h.many || h.keys != int(op.nkeys) || h.args != int(op.nargs) {
+				t.Errorf("header %+v, the door sends %d keys and %d arguments", h, op.nkeys, op.nargs)
+			}
+			if body := s.text[strings.Index(s.text, "\n\n"):]; strings.Contains(body, "KEYS["+strconv.Itoa(h.keys+1)+"]") ||
+				strings.Contains(body, "ARGV["+strconv.Itoa(h.args+1)+"]") {
+				t.Error("the script reads more than its header declares")
+			}
+		})
+	}
+}
+
+func TestHashesAreTheServers(t *testing.T) {
+	srv := redistest.Start(t)
+	for _, s := range scripts {
+		sha, err := srv.MustDo("SCRIPT", "LOAD", s.text).ToString()
+		if err != nil || sha != s.sha {
+			t.Errorf("%s: server says %s (%v), we say %s", s.name, sha, err, s.sha)
+		}
+	}
+}
+
+func TestNewLoadsEveryScript(t *testing.T) {
+	srv, _, _ := realServer(t)
+	args := []string{"SCRIPT", "EXISTS"}
+	for _, s := range scripts {
+		args = append(args, s.sha)
+	}
+	known, err := srv.MustDo(args...).AsIntSlice()
+	if err != nil || len(known) == 0 || slices.Contains(known, 0) {
+		t.Errorf("SCRIPT EXISTS: %v, %v", known, err)
+	}
+}
+
+func TestForgottenScriptsAreSentAgain(t *testing.T) {
+	srv, _, c := realServer(t)
+	flush := func() { srv.MustDo("SCRIPT", "FLUSH") }
+	flush()
+	if r := c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}); r.Verdict != Granted || r.SentAt.IsZero() {
+		t.Errorf("acquire: %+v", r)
+	}
+	flush()
+	if r := c.check("k", "a:1"); r.Verdict != Held || r.Count != 1 {
+		t.Errorf("check: %+v", r)
+	}
+	flush()
+	if r := c.inspect("k"); r.Verdict != Held {
+		t.Errorf("inspect: %+v", r)
+	}
+	flush()
+	if calls := c.renew([]*Renewal{{Name: "k", Owner: "a:1", Lease: lease}}); !calls[0].items[0].Held {
+		t.Errorf("renew: %+v", calls[0].reply)
+	}
+	flush()
+	if r := c.extend(ExtendArgs{Name: "k", Owner: "a:1", Lease: lease}); r.Verdict != Renewed {
+		t.Errorf("extend: %+v", r)
+	}
+	flush()
+	if r := c.handOff(HandOffArgs{Name: "k", From: "a:1", To: "a:2", Lease: lease}); r.Verdict != HandedOver {
+		t.Errorf("hand off: %+v", r)
+	}
+	flush()
+	if r := c.release(ReleaseArgs{Name: "k", Owner: "a:2"}); r.Verdict != Released {
+		t.Errorf("release: %+v", r)
+	}
+	flush()
+	if r := c.force("k"); r.Verdict != Absent {
+		t.Errorf("force: %+v", r)
+	}
+}
