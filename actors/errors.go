@@ -110,12 +110,17 @@ var errGone = fmt.Errorf("%w: %w", ErrNotHeld, ErrLost)
 // errTooSlow: the grant's lease was over when its reply arrived.
 var errTooSlow = &opError{ErrUnavailable, "acquire", errors.New("the reply took longer than the lease")}
 
-func unavailable(op string, a *answer) error { return &opError{ErrUnavailable, op, a.err} }
+func unavailable(op string, a *answer) error {
+	if errors.Is(a.err, rediscmd.ErrClosed) {
+		return ErrClosed
+	}
+	return &opError{ErrUnavailable, op, a.err}
+}
 
 // failed is a definite no of the server: its own error, with our name for it
 // where the server is merely in no state to serve.
 func failed(op string, a *answer) error {
-	if rediscmd.IsServerState(a.err) {
+	if rediscmd.IsServerState(a.err) || errors.Is(a.err, rediscmd.ErrClosed) {
 		return unavailable(op, a)
 	}
 	return fmt.Errorf("holdfast: %s: %w", op, a.err)

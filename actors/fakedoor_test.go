@@ -9,7 +9,8 @@ import (
 )
 
 // fakeDoor is a lock kind's scripts without a server: a map with leases. Tests
-// decide how and when the replies travel, and what goes wrong on the way out.
+// decide how and when the replies travel, and what goes wrong on the way out: by
+// setting the hooks before the first call, or with change.
 type fakeDoor struct {
 	// before is called when a script is sent, on the actor (a renewal: on the
 	// wheel); it may panic. Nil: nothing.
@@ -40,6 +41,13 @@ var (
 
 func newFakeDoor() *fakeDoor {
 	return &fakeDoor{locks: map[string]*fakeLock{}, sent: map[string]int{}}
+}
+
+// change sets hooks while scripts are running.
+func (d *fakeDoor) change(f func(d *fakeDoor)) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f(d)
 }
 
 // get returns the lock of name, if it has not expired. With mu held.
@@ -86,9 +94,10 @@ func (d *fakeDoor) sizes() []int {
 func (d *fakeDoor) send(script, name string, op *rediscmd.Op, done rediscmd.Completer, f func() rediscmd.Reply) {
 	d.mu.Lock()
 	d.sent[script]++
+	before, carry := d.before, d.carry
 	d.mu.Unlock()
-	if d.before != nil {
-		d.before(script, name)
+	if before != nil {
+		before(script, name)
 	}
 	sentAt := time.Now()
 	run := func() {
@@ -99,8 +108,8 @@ func (d *fakeDoor) send(script, name string, op *rediscmd.Op, done rediscmd.Comp
 		op.Reply = r
 		done.Completed(op)
 	}
-	if d.carry != nil {
-		d.carry(script, run)
+	if carry != nil {
+		carry(script, run)
 	} else {
 		go run()
 	}
@@ -190,9 +199,10 @@ func (d *fakeDoor) Renew(items []*rediscmd.Renewal, done rediscmd.RenewCompleter
 	d.mu.Lock()
 	d.batches = append(d.batches, len(items))
 	d.sent["renew"] += len(items)
+	before, carry, renewed := d.before, d.carry, d.renewed
 	d.mu.Unlock()
-	if d.before != nil {
-		d.before("renew", items[0].Name)
+	if before != nil {
+		before("renew", items[0].Name)
 	}
 	sentAt := time.Now()
 	run := func() {
@@ -206,13 +216,13 @@ func (d *fakeDoor) Renew(items []*rediscmd.Renewal, done rediscmd.RenewCompleter
 			}
 		}
 		d.mu.Unlock()
-		if d.renewed != nil {
-			d.renewed(items, &r)
+		if renewed != nil {
+			renewed(items, &r)
 		}
 		done.Renewed(items, r)
 	}
-	if d.carry != nil {
-		d.carry("renew", run)
+	if carry != nil {
+		carry("renew", run)
 	} else {
 		go run()
 	}

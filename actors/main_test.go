@@ -119,7 +119,7 @@ func (r *rig) unlock(h *Hold) {
 func (r *rig) wantEmpty() {
 	r.tb.Helper()
 	_, bound := r.pool.live()
-	for end := time.Now().Add(patience); time.Now().Before(end); _, bound = r.pool.live() {
+	for end := time.Now().Add(patience / 3); time.Now().Before(end); _, bound = r.pool.live() {
 		if r.table.n.Load() == 0 && bound == 0 && r.Counts() == (telemetry.Counts{}) {
 			break
 		}

@@ -238,8 +238,12 @@ func (s *System) Close(ctx context.Context) error {
 		err = fmt.Errorf("%w: %d lock names not released: %w", ErrUnavailable, s.table.n.Load(), context.Cause(ctx))
 		s.table.close()
 	}
-	s.redis.Close(ctx) // answers what is in flight
-	s.wheel.Stop(ctx)
+	if e := s.redis.Close(ctx); err == nil { // answers what is in flight
+		err = e
+	}
+	bounded, cancel := context.WithTimeout(ctx, closeWait)
+	defer cancel()
+	s.wheel.Stop(bounded) // a hung library or handler cannot be stopped
 	s.pool.close()
 	s.notes.wait(ctx)
 	return err
