@@ -81,9 +81,10 @@ type activations struct {
 	root  *actor.RootContext
 	props func(*activation) *actor.Props
 
-	mu    sync.Mutex
-	idle  []*activation
-	total int
+	mu     sync.Mutex
+	idle   []*activation
+	total  int
+	closed bool // what comes back is stopped
 }
 
 // maxIdle bounds the pool: about 0.5 KB each.
@@ -117,7 +118,7 @@ func (p *activations) get() *activation {
 func (p *activations) put(a *activation) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.idle) < maxIdle {
+	if !p.closed && len(p.idle) < maxIdle {
 		p.idle = append(p.idle, a)
 		return
 	}
@@ -136,10 +137,12 @@ func (p *activations) stop(a *activation) {
 	}
 }
 
-// close stops the idle actors, which are all when the table is empty.
+// close stops the idle actors, which are all when the table is empty, and later
+// those that were still busy.
 func (p *activations) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.closed = true
 	for _, a := range p.idle {
 		p.stop(a)
 	}

@@ -73,6 +73,9 @@ func (c *cell) receive(m *message) {
 		m.look.ask(c)
 		return
 	}
+	if m.kind == evCall && m.about.hold != nil && !m.about.hold.arrive() {
+		return
+	}
 	ev := &c.ev
 	*ev = event{kind: m.kind, now: c.sys.wheel.Now(), call: m.about, tenure: m.tenure}
 	if m.kind == evReply {

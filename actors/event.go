@@ -32,7 +32,6 @@ type event struct {
 	call   *call
 	tenure *tenure
 	reply  answer
-	err    error
 }
 
 // answer is a script's reply as the transition function needs it.

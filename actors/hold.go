@@ -37,6 +37,7 @@ type Hold struct {
 	began   atomic.Pointer[tenure] // == &own unless a late grant used that up
 
 	asked   time.Duration
+	wait    time.Duration // WaitFor; 0: none
 	since   time.Duration // granted at
 	queued  time.Duration // when it was first found blocked
 	count   int

@@ -28,11 +28,28 @@ func newTenure(c *call) *tenure {
 	return t
 }
 
+// arrive is the request's first moment on the actor, before any decision. A
+// request that was canceled before it got here is over: its cancel may have
+// found nothing to cancel. The WaitFor bound starts to tick here, so that it
+// cannot pass before there is a wait.
+func (h *Hold) arrive() bool {
+	if h.promise.Future().IsDone() {
+		h.phase = phaseOver
+		h.dropped()
+		return false
+	}
+	if h.wait > 0 {
+		_ = h.sys.wheel.ScheduleExact(&h.timer, h.asked+h.wait) // closed: Close answers
+	}
+	return true
+}
+
 // grant settles the future with the hold. If its caller canceled in the same
 // moment the future refuses, and the cancel that is on its way to the actor
 // gives the grant back.
 func (h *Hold) grant(t *tenure, now time.Duration) {
 	h.count, h.since = t.levels.n, now
+	h.sys.held.Add(1)
 	if t.home != h {
 		h.sys.wheel.Cancel(&h.timer)
 	}
@@ -43,10 +60,11 @@ func (h *Hold) grant(t *tenure, now time.Duration) {
 	h.sys.tel.StartHold(h.parent, &h.span, telemetry.HoldInfo{
 		Name: h.name, Kind: h.key.kind.Name, Owner: h.owner.field, LeaseMode: mode, Count: h.count, At: h.sys.wall(now),
 	})
-	h.sys.held.Add(1)
-	h.sys.unclaimed.Add(1)
 	h.book(telemetry.OutcomeAcquired, nil, now)
-	h.promise.Settle(h, nil)
+	h.sys.unclaimed.Add(1)
+	if !h.promise.Settle(h, nil) {
+		h.sys.unclaimed.Add(-1)
+	}
 }
 
 // fail settles the future with an error; false if it was settled before.
@@ -162,6 +180,20 @@ func (h *Hold) end(cause error, reason string, now time.Duration) {
 		lost = false // nobody had taken it, so nobody lost it
 	}
 	h.sys.held.Add(-1)
+	if lost {
+		h.sys.tellLost(h, reason)
+	}
+	h.bookEnd(lost, reason, now)
+}
+
+// bookEnd ends the hold for telemetry. A provider that panics must not keep the
+// unlock that is about to be sent from being sent.
+func (h *Hold) bookEnd(lost bool, reason string, now time.Duration) {
+	defer func() {
+		if v := recover(); v != nil {
+			h.sys.log.Error("holdfast: panic in telemetry", "panic", v)
+		}
+	}()
 	e := telemetry.HoldEnd{
 		Kind: h.key.kind.Name, Name: h.name, Reason: reason, Held: now - h.since, At: h.sys.wall(now),
 		Renewals: int(h.tenure.watch.renewals.Load()), MinMargin: time.Duration(h.tenure.watch.minMargin.Load()),
@@ -171,9 +203,6 @@ func (h *Hold) end(cause error, reason string, now time.Duration) {
 	}
 	span := h.span // EndHold empties what it is given; others may be reading ours
 	h.sys.tel.EndHold(&span, e)
-	if lost {
-		h.sys.tellLost(h, reason)
-	}
 }
 
 // due implements timed, on the wheel: before the grant the timer is the WaitFor

@@ -42,7 +42,7 @@ func (s *System) Inspect(k *Kind, name string) *future.Future[State] {
 
 // ask runs on the actor.
 func (i *inspection) ask(c *cell) {
-	i.local = c.state.queue.n
+	i.local = c.state.waiting()
 	if c.state.closing {
 		i.promise.Settle(State{}, ErrClosed)
 		return

@@ -21,6 +21,8 @@ type state struct {
 	pollAt    time.Duration // when a parked head asks anyway
 	pollWhy   string        // ... because the holder's TTL ends then, or as the poll bound
 	wokeBy    string        // what unparked the head
+	holder    string        // the owner elsewhere that Redis named last, if it was asked to
+	holderEnd time.Duration // when its lease would end, as last seen
 	again     bool          // a wake-up arrived while an attempt was flying
 	doubt     bool          // a wake-up arrived while we hold: is the field still there?
 	deaf      time.Duration // wake-ups before this are our own farewell: let others have it

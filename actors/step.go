@@ -19,7 +19,7 @@ func (s *state) step(ev *event) {
 	case evCancel:
 		s.canceled(ev.call)
 	case evWaitOver:
-		s.waitOver(ev.call)
+		s.waitOver(ev.call, ev.now)
 	case evReply:
 		s.replied(&ev.reply, ev.now)
 	case evWake:

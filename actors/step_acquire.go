@@ -19,7 +19,7 @@ func (s *state) enter(c *call, now time.Duration) {
 		s.pushUrgent(c)
 	case c.try && t != nil && !t.leaving:
 		// We know who has it, and until when at least: Redis could not say more.
-		s.fail(c, &HeldError{Owner: t.owner, TTL: t.expiry() - now})
+		s.fail(c, s.held(now))
 	case c.try:
 		s.pushUrgent(c)
 	case s.queue.n >= s.rules.maxWaiters:
@@ -72,7 +72,7 @@ func (s *state) attempt(c *call, now time.Duration) {
 	}
 	if t != nil && !c.reentry {
 		if c.try {
-			s.fail(c, &HeldError{Owner: t.owner, TTL: t.expiry() - now})
+			s.fail(c, s.held(now))
 		} else {
 			s.enqueue(c, true)
 			s.block(c, t, "")
@@ -168,6 +168,7 @@ func (s *state) take(c *call, sentAt, lease, now, from time.Duration) {
 	t.live.Store(true)
 	t.trust(sentAt, lease)
 	s.tenure, s.doubt, s.parked, s.again, s.pollAt = t, false, false, false, 0
+	s.holder = ""
 	if c.dropped || now >= t.expiry() {
 		// Its caller has gone, or the reply took longer than the lease: a late
 		// grant is never handed out (design S3). It goes to the next in line.
@@ -215,6 +216,9 @@ func (s *state) refused(f *command, a *answer, now time.Duration) {
 		s.lose(f.tenure, lossGone)
 		s.retry(c)
 		return
+	}
+	if a.holder != "" {
+		s.holder, s.holderEnd = a.holder, now+a.ttl
 	}
 	again := s.again
 	s.again = false

@@ -28,6 +28,20 @@ func (s *state) listen() {
 	}
 }
 
+// waiting counts the acquires that wait, the one whose turn is being decided
+// right now included.
+func (s *state) waiting() int {
+	n := s.queue.n
+	c := s.flight.call
+	if s.flight.kind == askHandOff {
+		c = c.to
+	}
+	if s.flyingWaiter() && !c.dropped {
+		n++
+	}
+	return n
+}
+
 // flyingWaiter reports whether a waiter's own turn is being decided right now:
 // it is out of the queue, but may come back to it.
 func (s *state) flyingWaiter() bool {
@@ -110,20 +124,33 @@ func (s *state) canceled(c *call) {
 }
 
 // waitOver: the WaitFor bound passed. It ends the wait, never a hold.
-func (s *state) waitOver(c *call) {
+func (s *state) waitOver(c *call, now time.Duration) {
 	switch c.phase {
 	case phaseQueued:
 		s.dequeue(c)
-		s.fail(c, &HeldError{})
+		s.fail(c, s.held(now))
 	case phaseUrgent:
 		s.urgent.remove(c)
-		s.fail(c, &HeldError{})
+		s.fail(c, s.held(now))
 	case phaseFlying:
 		if !c.dropped {
 			c.dropped = true
-			s.emit(effect{kind: fxFail, call: c, err: &HeldError{}})
+			s.emit(effect{kind: fxFail, call: c, err: s.held(now)})
 		}
 	}
+}
+
+// held says who has the name, as far as we know without asking: a holder of this
+// runtime, or the one that Redis named last.
+func (s *state) held(now time.Duration) error {
+	e := &HeldError{}
+	if t := s.tenure; t != nil {
+		e.Owner, e.TTL = t.owner, max(0, t.expiry()-now)
+	} else if s.holder != "" {
+		e.Owner, _ = ParseOwner(s.holder)
+		e.TTL = max(0, s.holderEnd-now)
+	}
+	return e
 }
 
 // haunt notes an owner whose acquire may have run unnoticed.

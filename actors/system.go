@@ -130,7 +130,7 @@ func (s *System) Acquire(ctx context.Context, a AcquireArgs) *Hold {
 	}
 	h.timer.Value = h
 	h.promise.Init(h)
-	h.asked = s.wheel.Now()
+	h.asked, h.wait = s.wheel.Now(), a.Wait
 	h.message = message{kind: evCall, about: &h.call}
 	mode := telemetry.ModeLock
 	switch {
@@ -140,7 +140,7 @@ func (s *System) Acquire(ctx context.Context, a AcquireArgs) *Hold {
 		mode = telemetry.ModeTimed
 	}
 	s.tel.StartAcquire(ctx, &h.acquire, telemetry.AcquireInfo{Name: a.Name, Kind: a.Kind.Name, Mode: mode, Owner: h.owner.field})
-	h.record = a.Try || h.acquire.Recording()
+	h.record = a.Try || a.Wait > 0 || h.acquire.Recording()
 
 	if n := s.pending.Add(1); n > s.maxPending {
 		h.fail(&OverloadError{Limit: int(s.maxPending), Scope: "unsettled acquires of the runtime"}, nil)
@@ -150,9 +150,6 @@ func (s *System) Acquire(ctx context.Context, a AcquireArgs) *Hold {
 		h.dropped()
 		h.promise.Future().Cancel(abandoned(ctx, nil))
 		return h
-	}
-	if a.Wait > 0 {
-		_ = s.wheel.ScheduleExact(&h.timer, h.asked+a.Wait) // closed: the post below fails too
 	}
 	if a.Watch && ctx.Done() != nil {
 		h.hook(ctx)

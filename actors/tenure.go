@@ -68,15 +68,6 @@ func (t *tenure) wantsWatchdog() bool {
 	return false
 }
 
-// longestLease is the longest that any level left asked for.
-func (t *tenure) longestLease() time.Duration {
-	var d time.Duration
-	for c := t.levels.head; c != nil; c = c.next {
-		d = max(d, c.lease)
-	}
-	return d
-}
-
 // wholeMillis rounds up: a lease on the wire is an integer number of
 // milliseconds, and less than was asked for would be a broken promise.
 func wholeMillis(d time.Duration) time.Duration {
