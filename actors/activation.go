@@ -22,6 +22,7 @@ type activation struct {
 	cell *cell
 	due  bool // Schedule was called: the poster must drain, under the shard lock
 	pool *activations
+	with scratch
 }
 
 // Schedule implements actor.Dispatcher. It runs nothing: posting happens under a
@@ -44,11 +45,12 @@ func (a *activation) Receive(ctx actor.Context) {
 	func() {
 		defer func() {
 			if v := recover(); v != nil {
-				c.panicked(m, v, debug.Stack())
+				c.panicked(m, a.with.ev.call, v, debug.Stack())
 			}
 		}()
-		c.receive(m)
+		c.receive(m, &a.with)
 	}()
+	a.with.ev = event{}
 	a.retire()
 }
 

@@ -28,7 +28,6 @@ type cell struct {
 	reply message
 	timer wheel.Entry[timed]
 	sub   *rediscmd.Subscription
-	ev    event
 }
 
 // timed is what can be on the wheel: a cell's timer, a hold's.
@@ -68,7 +67,7 @@ func (c *cell) Message(string) { c.sys.table.post(c.key, &message{kind: evWake})
 
 // receive turns a message into an event, lets the transition function decide,
 // and carries out what it wants.
-func (c *cell) receive(m *message) {
+func (c *cell) receive(m *message, with *scratch) {
 	if m.kind == evInspect {
 		m.look.ask(c)
 		return
@@ -76,7 +75,7 @@ func (c *cell) receive(m *message) {
 	if m.kind == evCall && m.about.hold != nil && !m.about.hold.arrive() {
 		return
 	}
-	ev := &c.ev
+	ev := &with.ev
 	*ev = event{kind: m.kind, now: c.sys.wheel.Now(), call: m.about, tenure: m.tenure}
 	if m.kind == evReply {
 		r := &c.op.Reply
@@ -87,16 +86,21 @@ func (c *cell) receive(m *message) {
 		ev.call = c.state.flight.call
 		c.sys.inFlight.Add(-1)
 	}
+	c.state.out, with.out = with.out, nil
 	c.state.step(ev)
 	c.effects(ev.now)
+	c.state.out, with.out = nil, c.state.out
 }
 
 // panicked fails the call that a message was about. What was decided before the
 // panic is still carried out, so that the state and the world agree.
-func (c *cell) panicked(m *message, v any, stack []byte) {
+func (c *cell) panicked(m *message, about *call, v any, stack []byte) {
 	c.sys.log.Error("holdfast: panic in a lock actor", "lock", c.key.name, "panic", v, "stack", string(stack))
 	err := fmt.Errorf("holdfast: internal error: %v", v)
-	switch about := c.ev.call; {
+	if about == nil {
+		about = m.about // it had not got as far as an event
+	}
+	switch {
 	case m.kind == evInspect:
 		m.look.promise.Settle(State{}, err)
 	case about == nil || m.kind != evCall && m.kind != evReply:

@@ -22,11 +22,18 @@ func (c *cell) effects(now time.Duration) {
 	st.out = st.out[:0]
 }
 
+// scratch is what one step needs and nothing keeps: an activation lends it to the
+// cell that it is bound to.
+type scratch struct {
+	ev  event
+	out []effect
+}
+
 func (c *cell) effect(e *effect, now time.Duration) {
 	s := c.sys
 	switch e.kind {
 	case fxAsk:
-		c.send(&e.ask)
+		c.send(&c.state.flight)
 	case fxGrant:
 		if e.at != 0 {
 			s.tel.HandedOff(telemetry.ScopeLocal, now-e.at)
@@ -56,7 +63,8 @@ func (c *cell) effect(e *effect, now time.Duration) {
 		if e.err == nil {
 			c.trouble.Store(nil)
 		} else {
-			c.trouble.Store(&e.err)
+			err := e.err // a copy: taking e's address would put every effect on the heap
+			c.trouble.Store(&err)
 		}
 	case fxSubscribe:
 		c.sub = s.redis.Subscriber().Subscribe(c.key.kind.Door.Channel(c.key.name), c)

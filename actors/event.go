@@ -50,7 +50,7 @@ type effectKind uint8
 
 const (
 	fxNone        effectKind = iota // carried out already
-	fxAsk                           // send the command
+	fxAsk                           // send the command in state.flight
 	fxGrant                         // the acquire succeeded
 	fxFail                          // the acquire failed with err
 	fxDrop                          // the acquire was given up by its caller, who knows
@@ -71,7 +71,6 @@ type effect struct {
 	kind   effectKind
 	call   *call
 	tenure *tenure
-	ask    command
 	at     time.Duration // fxTimer: when; fxGrant: when the previous local owner unlocked, if it handed over
 	did    bool
 	reason string

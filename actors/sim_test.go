@@ -86,13 +86,14 @@ func (m *sim) effect(e effect) {
 		if m.flight != nil {
 			m.breaks("two commands in flight")
 		}
-		if (e.ask.kind == askRelease && e.ask.level == 0 || e.ask.kind == askHandOff) && e.ask.tenure != nil && m.watched[e.ask.tenure] {
-			m.breaks("released while the watchdog was on")
+		ask := m.s.flight
+		if ask.tenure != nil && (ask.kind == askHandOff || ask.kind == askRelease && ask.level == 0) {
+			if m.watched[ask.tenure] {
+				m.breaks("released while the watchdog was on")
+			}
+			m.left[ask.tenure] = true
 		}
-		if e.ask.tenure != nil && (e.ask.kind == askHandOff || e.ask.kind == askRelease && e.ask.level == 0) {
-			m.left[e.ask.tenure] = true
-		}
-		m.flight = &flying{e.ask, m.now}
+		m.flight = &flying{ask, m.now}
 	case fxGrant:
 		m.answer(e.call)
 		m.granted[e.call] = true

@@ -132,7 +132,7 @@ func (s *state) begin(c *call, now time.Duration) {
 
 func (s *state) ask(cmd command) {
 	s.flight = cmd
-	s.emit(effect{kind: fxAsk, ask: cmd})
+	s.emit(effect{kind: fxAsk})
 }
 
 // replied hands the answer to whoever asked.

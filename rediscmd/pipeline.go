@@ -37,6 +37,7 @@ func (w *worker) batch() {
 	defer func() {
 		if v := recover(); v != nil {
 			c.cfg.Logger.Error("rediscmd: panic in a pipeline worker", "panic", v, "stack", string(debug.Stack()))
+			w.cmds = nil // see keep
 			for i := range w.ops {
 				w.fail(i, fmt.Errorf("panic: %v", v), time.Now())
 			}
@@ -61,6 +62,7 @@ func (w *worker) batch() {
 	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.Timeout)
 	defer cancel()
 	results := c.cfg.Client.DoMulti(ctx, w.cmds...)
+	w.keep(results)
 
 	w.again = w.again[:0]
 	for i, op := range w.ops {
@@ -74,6 +76,18 @@ func (w *worker) batch() {
 	}
 	if len(w.again) > 0 {
 		w.sendText(ctx, sentAt)
+	}
+}
+
+// keep lets go of the slice of commands if any of them has no reply: rueidis may
+// still be writing them, out of this very slice, long after DoMulti gave up. One
+// that is used again would send a later batch's commands twice.
+func (w *worker) keep(results []rueidis.RedisResult) {
+	for i := range results {
+		if results[i].NonRedisError() != nil {
+			w.cmds = nil
+			return
+		}
 	}
 }
 
@@ -102,7 +116,9 @@ func (w *worker) sendText(ctx context.Context, sentAt time.Time) {
 	for _, op := range w.ops {
 		w.cmds = append(w.cmds, w.command(op, true))
 	}
-	for i, result := range w.lane.c.cfg.Client.DoMulti(ctx, w.cmds...) {
+	results := w.lane.c.cfg.Client.DoMulti(ctx, w.cmds...)
+	w.keep(results)
+	for i, result := range results {
 		m, err := result.ToMessage()
 		w.finish(i, &m, err, sentAt)
 	}
