@@ -138,8 +138,9 @@ func configure(opts []LockOption) lockConfig {
 
 // ForceUnlock deletes the lock, whoever holds it, and wakes all waiters, Java's
 // included. It reports whether there was anything to delete. A holder of this
-// runtime is told first; one elsewhere finds out by its next renewal at the
-// latest. ErrUnavailable if Redis gave no verdict: it may have happened.
+// runtime is told first; one elsewhere is told by the unlock message if anybody
+// waits in its process, else by its next renewal, or at the end of a lease that is
+// not renewed. ErrUnavailable if Redis gave no verdict: it may have happened.
 func (l *Lock) ForceUnlock(ctx context.Context) (bool, error) {
 	return l.ForceUnlockAsync().Get(ctx)
 }

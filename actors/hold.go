@@ -170,10 +170,13 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	h.mu.Lock()
 	over := h.ended
 	h.mu.Unlock()
-	if over != nil {
-		if errors.Is(over, ErrLost) {
-			return errGone
-		}
+	switch over {
+	case nil:
+	case ErrLost:
+		return errGone
+	case ErrClosed:
+		return ErrClosed
+	default:
 		return ErrNotHeld
 	}
 	_, err = h.sys.tell(&errand{call: call{kind: callExtend, lease: lease}}, h).Get(ctx)

@@ -15,7 +15,7 @@ const (
 	endLost      = telemetry.ReleaseLost
 
 	lossExpired = telemetry.LossExpired       // the local deadline passed without an acknowledged renewal
-	lossGone    = telemetry.LossTakenOver     // Redis no longer has the owner's field
+	lossGone    = telemetry.LossGone          // Redis no longer has the owner's field
 	lossForced  = telemetry.LossForceUnlocked // this runtime was asked to
 )
 

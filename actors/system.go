@@ -34,7 +34,7 @@ type LostInfo struct {
 	Name   string
 	Owner  Owner
 	Count  int    // the level that was lost
-	Reason string // expired, taken_over or force_unlocked
+	Reason string // expired; gone (deleted or taken over in Redis); force_unlocked (through this runtime)
 	Err    error  // the renewals' last error, for expired
 }
 

@@ -61,7 +61,7 @@ func (s *System) unwatch(t *tenure) {
 func (s *System) armLease(t *tenure, now time.Duration) {
 	due := t.expiry()
 	if t.watched.Load() {
-		if at := s.renewAt(t); at < due {
+		if at := s.renewAt(t, now); at < due {
 			// A wheel that is closed renews nothing: Close releases instead.
 			_ = s.wheel.Schedule(&t.home.timer, max(at, now))
 			return
@@ -70,11 +70,13 @@ func (s *System) armLease(t *tenure, now time.Duration) {
 	_ = s.wheel.ScheduleExact(&t.home.timer, due)
 }
 
-// renewAt is when two thirds of the watchdog timeout are left, less jitter.
-func (s *System) renewAt(t *tenure) time.Duration {
+// renewAt is when two thirds of the watchdog timeout are left, less jitter. A
+// lease that is longer (extended, or asked for by another level) is renewed as
+// often: that never shortens it, and finds out that it was taken away.
+func (s *System) renewAt(t *tenure, now time.Duration) time.Duration {
 	w := s.rules.watchdog
 	third := w / 3
-	return t.expiry() + margin(w) - w + third - s.jitter(third/10)
+	return min(t.expiry()+margin(w)-w+third, now+third) - s.jitter(third/10)
 }
 
 func (s *System) jitter(d time.Duration) time.Duration {

@@ -125,7 +125,7 @@
 //	    holdfast.renew.outcome (renewed lost error)
 //	holdfast.client.renew.margin       Histogram      s          time left when acknowledged; early warning
 //	holdfast.client.lease.losses       Counter        {lease}    page on any
-//	    holdfast.lock.kind  holdfast.loss.reason (expired taken_over force_unlocked renew_failed failover)
+//	    holdfast.lock.kind  holdfast.loss.reason (expired gone force_unlocked)
 //	holdfast.client.lease.count        UpDownCounter  {lease}    read at collection
 //	holdfast.client.request.count      UpDownCounter  {request}  read at collection
 //	    holdfast.request.state (queued inflight waiting unclaimed)

@@ -67,7 +67,7 @@ func TestEventMetrics(t *testing.T) {
 	r.RenewedBatch(RenewBatch{Took: 2 * time.Second, Failed: 4, Err: classified("unavailable")})
 	r.RenewMargin(20 * time.Second)
 	r.RenewMargin(-time.Second)
-	r.Lost(Loss{Kind: KindSpin, Name: "order:42", Owner: "u:1", Reason: LossTakenOver})
+	r.Lost(Loss{Kind: KindSpin, Name: "order:42", Owner: "u:1", Reason: LossGone})
 	r.Wakeup(WakeupMessage, true)
 	r.Wakeup(WakeupMessage, false)
 	r.Wakeup(WakeupMessage, false)
@@ -93,7 +93,7 @@ func TestEventMetrics(t *testing.T) {
 		{"client.renew.leases", attrs{"holdfast.renew.outcome": "lost"}, 2, 2},
 		{"client.renew.leases", attrs{"holdfast.renew.outcome": "error"}, 4, 4},
 		{"client.renew.margin", attrs{}, 2, 20},
-		{"client.lease.losses", attrs{"holdfast.lock.kind": "spin", "holdfast.loss.reason": "taken_over"}, 1, 1},
+		{"client.lease.losses", attrs{"holdfast.lock.kind": "spin", "holdfast.loss.reason": "gone"}, 1, 1},
 		{"client.wakeups", attrs{"holdfast.wakeup.reason": "message", "holdfast.wakeup.result": "won"}, 1, 1},
 		{"client.wakeups", attrs{"holdfast.wakeup.reason": "message", "holdfast.wakeup.result": "lost"}, 2, 2},
 		{"client.handoff.duration", attrs{"holdfast.handoff.scope": "local"}, 1, 1},

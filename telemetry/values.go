@@ -68,10 +68,8 @@ const (
 // Why a lease was lost: holdfast.loss.reason.
 const (
 	LossExpired       = "expired"
-	LossTakenOver     = "taken_over"
+	LossGone          = "gone"
 	LossForceUnlocked = "force_unlocked"
-	LossRenewFailed   = "renew_failed"
-	LossFailover      = "failover"
 )
 
 // How far a hand-off reached: holdfast.handoff.scope.
