@@ -79,7 +79,7 @@ func (c *cell) receive(m *message, with *scratch) {
 	*ev = event{kind: m.kind, now: c.sys.wheel.Now(), call: m.about, tenure: m.tenure}
 	if m.kind == evReply {
 		r := &c.op.Reply
-		ev.reply = answer{outcome: r.Outcome, verdict: r.Verdict, ttl: r.TTL, holder: r.Owner, err: r.Err}
+		ev.reply = answer{outcome: r.Outcome, verdict: r.Verdict, ttl: r.TTL, holder: r.Owner, others: int(r.Listeners), err: r.Err}
 		if !r.SentAt.IsZero() {
 			ev.reply.sentAt = r.SentAt.Sub(c.sys.base)
 		}

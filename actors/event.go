@@ -41,6 +41,7 @@ type answer struct {
 	sentAt  time.Duration // before the first byte could leave
 	ttl     time.Duration
 	holder  string
+	others  int // a hand-off that yielded: how many others listen
 	err     error
 }
 

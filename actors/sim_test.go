@@ -56,7 +56,7 @@ func newSim(seed uint64) *sim {
 	return &sim{
 		s: &state{seed: seed | 1, rules: &rules{
 			watchdog: simWatchdog, poll: 10 * time.Second, maxWaiters: 50, reentrant: true, handOff: true,
-			runLength: 3, runTime: time.Second, courtesy: time.Millisecond,
+			runLength: 3, runTime: time.Second, courtesy: time.Millisecond, standBack: 250 * time.Millisecond,
 		}},
 		now: time.Second, seq: map[*call]int{}, granted: map[*call]bool{}, settled: map[*call]int{},
 		watched: map[*tenure]bool{}, left: map[*tenure]bool{}, renewed: map[*tenure]time.Duration{}, tampered: map[string]time.Duration{}, twice: map[Owner]bool{},
@@ -181,7 +181,7 @@ func (m *sim) run(f *flying) answer {
 			a.verdict = rediscmd.Absent
 		case c.yield != rediscmd.YieldNever:
 			*k = modelKey{}
-			a.verdict = rediscmd.Yielded
+			a.verdict, a.others = rediscmd.Yielded, 2
 		default:
 			*k = modelKey{c.to.field, 1, m.now + c.lease}
 			a.verdict = rediscmd.HandedOver

@@ -25,7 +25,7 @@ type state struct {
 	holderEnd time.Duration // when its lease would end, as last seen
 	again     bool          // a wake-up arrived while an attempt was flying
 	doubt     bool          // a wake-up arrived while we hold: is the field still there?
-	deaf      time.Duration // wake-ups before this are our own farewell: let others have it
+	deaf      time.Duration // we stand back until then: others have their turn
 	gate      time.Duration // nothing is asked before this (back-off after trouble)
 	failures  int           // commands in a row that got no verdict
 	handed    int           // hand-offs since the lock was last taken from Redis
@@ -51,6 +51,7 @@ type rules struct {
 	runTime    time.Duration // ... or after so long
 	alwaysGive bool          // others may listen where NUMSUB cannot see them
 	courtesy   time.Duration // after giving way, ask again no sooner than this
+	standBack  time.Duration // ... and if somebody took it, not for longer than this
 }
 
 // ghost is an owner whose acquire may have run although nobody waits for it any

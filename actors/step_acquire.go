@@ -168,7 +168,7 @@ func (s *state) take(c *call, sentAt, lease, now, from time.Duration) {
 	t.live.Store(true)
 	t.trust(sentAt, lease)
 	s.tenure, s.doubt, s.parked, s.again, s.pollAt = t, false, false, false, 0
-	s.holder = ""
+	s.holder, s.deaf = "", 0
 	if c.dropped || now >= t.expiry() {
 		// Its caller has gone, or the reply took longer than the lease: a late
 		// grant is never handed out (design S3). It goes to the next in line.

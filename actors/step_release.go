@@ -141,8 +141,7 @@ func (s *state) answeredHandOff(f *command, a *answer, now time.Duration) {
 			s.released(t)
 			s.finish(u, true, nil)
 			s.back(to)
-			s.deaf = now + s.rules.courtesy
-			s.parked, s.pollAt, s.pollWhy = true, s.deaf+s.jitter(s.rules.courtesy), wokeByPoll
+			s.giveWay(now, a.others)
 		default:
 			s.back(to)
 			if t.unsure {
@@ -179,6 +178,18 @@ func (s *state) answeredHandOff(f *command, a *answer, now time.Duration) {
 		s.back(to)
 		s.finish(u, false, unavailable("unlock", a))
 	}
+}
+
+// giveWay stands back after a run of local hand-offs: as long as the others that
+// listen would need for a run like ours each, so that every process gets a like
+// share, also one that is slow to ask (Redisson wakes a thread first). After a
+// moment of courtesy we look whether anybody took the lock at all; listeners may
+// linger, and a lock that nobody wants must not lie idle.
+func (s *state) giveWay(now time.Duration, others int) {
+	run := (now - s.since) * time.Duration(max(others, 1))
+	s.deaf = now + min(max(run, s.rules.courtesy), s.rules.standBack)
+	s.parked, s.pollWhy = true, wokeByPoll
+	s.pollAt = now + s.rules.courtesy + s.jitter(s.rules.courtesy/4)
 }
 
 // back returns a hand-off's target to the head of the queue, or lets it go if

@@ -95,6 +95,9 @@ func (s *state) park(now, ttl time.Duration) {
 	}
 	s.parked = true
 	s.pollAt = now + wait + s.jitter(wait/16+time.Millisecond)
+	if now < s.deaf { // somebody took it while we stand back: go on with that
+		s.pollAt, s.pollWhy = s.deaf, wokeByPoll
+	}
 }
 
 // canceled: the caller of an acquire no longer wants it. Its future is settled

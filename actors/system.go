@@ -82,7 +82,8 @@ func New(cfg Config) (*System, error) {
 			runLength:  64,
 			runTime:    50 * time.Millisecond,
 			alwaysGive: cfg.AlwaysYield,
-			courtesy:   time.Millisecond,
+			courtesy:   2 * time.Millisecond,
+			standBack:  250 * time.Millisecond,
 		},
 	}
 	s.seed.Store(uint64(s.base.UnixNano()))

@@ -246,7 +246,11 @@ var contract = []struct {
 		theirs := newEar()
 		defer other.Subscriber().Subscribe(ch, theirs).Close()
 		theirs.waitFor(s.tb, subscribedEvent, 1)
-		s.want(s.handOff(HandOffArgs{Name: "k", From: "a:2", To: "a:3", Lease: lease, Yield: YieldIfOthersListen}), Yielded)
+		yielded := s.handOff(HandOffArgs{Name: "k", From: "a:2", To: "a:3", Lease: lease, Yield: YieldIfOthersListen})
+		s.want(yielded, Yielded)
+		if yielded.Listeners != 1 {
+			s.tb.Errorf("%d others listen, want 1", yielded.Listeners)
+		}
 		theirs.waitFor(s.tb, "message 0", 1)
 		ours.waitFor(s.tb, "message 0", 1)
 		r := s.inspect("k")

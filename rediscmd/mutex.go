@@ -151,7 +151,7 @@ type HandOffArgs struct {
 }
 
 // HandOff passes a lock on: HandedOver (also when To has it already), Yielded when
-// it was freed instead, or Absent (with TTL) when neither owner holds it. It works
+// it was freed instead (with Listeners: how many others), or Absent (with TTL) when neither owner holds it. It works
 // on a server out of memory; if it is refused, From keeps the lock.
 func (d Mutex) HandOff(op *Op, done Completer, a HandOffArgs) {
 	op.prepare(handOffScript, true)
@@ -185,7 +185,7 @@ var handOffScript = newScript("handoff", func(op *Op, m *rueidis.RedisMessage) e
 	if err != nil {
 		return err
 	}
-	ms, err := integer(&list[1])
+	ms, err := integer(&list[1]) // or how many others listen
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ var handOffScript = newScript("handoff", func(op *Op, m *rueidis.RedisMessage) e
 	case 1:
 		op.Reply.Verdict = HandedOver
 	case 2, 3:
-		op.Reply.Verdict, op.Reply.Silent = Yielded, code == 3
+		op.Reply.Verdict, op.Reply.Silent, op.Reply.Listeners = Yielded, code == 3, ms
 	default:
 		return unexpected(m)
 	}

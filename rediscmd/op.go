@@ -51,10 +51,12 @@ type Reply struct {
 	// TTL is what is left of the key's lease, where the script reports it (Acquire
 	// refused, HandOff absent, Check, Inspect): whole milliseconds, NoTTL when the
 	// key has none, 0 when there is no key.
-	TTL       time.Duration
-	Owner     string // the holder's field, where asked for
-	Count     int64  // its hold count; for Renew: how many were held
-	Listeners int64  // Inspect: subscribers of the lock's channel, this client's included; -1 unknown
+	TTL   time.Duration
+	Owner string // the holder's field, where asked for
+	Count int64  // its hold count; for Renew: how many were held
+	// Listeners are the subscribers of the lock's channel. Inspect: all, this
+	// client's included, -1 unknown; a hand-off that yielded: the others.
+	Listeners int64
 	// Silent: the lock was freed, but the server refused to publish that (an ACL
 	// without the channel), so nobody was woken and waiters find out by polling.
 	Silent bool

@@ -10,7 +10,8 @@
 -- ARGV[5] own: how many of the channel's listeners are the sender's
 -- ARGV[6] publish command, PUBLISH or SPUBLISH
 -- Returns {0, PTTL} when "from" does not hold it, {1, 0} handed over,
--- {2, 0} yielded, {3, 0} yielded but the server refused to publish.
+-- {2, others} yielded, {3, others} yielded but the server refused to publish;
+-- others: how many listen besides the sender, 1 if they were not counted.
 
 local key, from, to, lease, yield = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
@@ -22,6 +23,7 @@ if redis.call('hexists', key, from) == 0 then
   return {0, redis.call('pttl', key)}
 end
 
+local others = 1
 if yield == '1' then
   local count = 'numsub'
   if ARGV[6] == 'SPUBLISH' then
@@ -29,16 +31,19 @@ if yield == '1' then
   end
   local listeners = redis.pcall('pubsub', count, KEYS[2])
   -- A server that will not say is taken for one where others wait.
-  if listeners.err or tonumber(listeners[2]) > tonumber(ARGV[5]) then
+  if not listeners.err then
+    others = tonumber(listeners[2]) - tonumber(ARGV[5])
+  end
+  if others > 0 then
     yield = '2'
   end
 end
 if yield == '2' then
   redis.call('del', key)
   if type(redis.pcall(ARGV[6], KEYS[2], '0')) == 'table' then
-    return {3, 0}
+    return {3, others}
   end
-  return {2, 0}
+  return {2, others}
 end
 
 -- In this order a refusal leaves "from" the owner; and since a script that has
