@@ -71,7 +71,7 @@ func attributes(s sdk.ReadOnlySpan) string {
 	for _, name := range telling {
 		for _, a := range s.Attributes() {
 			if string(a.Key) == "holdfast."+name {
-				fmt.Fprintf(&b, "  %s=%s", name, a.Value.Emit())
+				fmt.Fprintf(&b, "  %s=%s", name, a.Value.String())
 			}
 		}
 	}
