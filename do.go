@@ -9,8 +9,9 @@ import (
 // Do locks, runs fn, and unlocks, also when fn panics (the panic goes on). fn's
 // ctx is derived from ctx: it has its deadline and is cancelled with it, it ends
 // with cause ErrLost when the lock is lost, and it carries the owner, so that fn
-// can lock the same name again. Do returns fn's error; if the lock was lost
-// while fn ran, the error also matches ErrLost, whatever fn made of it.
+// can lock the same name again. Do returns fn's error as it is, or Lock's if fn
+// did not run; if the lock was lost while fn ran, or the unlock failed, that error
+// is joined to it (ErrLost, ErrNotHeld; ErrUnavailable), whatever fn made of it.
 func (l *Lock) Do(ctx context.Context, fn func(context.Context) error, opts ...LockOption) error {
 	h, err := l.Lock(ctx, opts...)
 	if err != nil {
@@ -29,7 +30,9 @@ func runHeld(ctx context.Context, h *Hold, fn func(context.Context) error, c loc
 		if c.onReleased != nil {
 			c.onReleased(h, unlockErr)
 		}
-		err = errors.Join(err, unlockErr)
+		if unlockErr != nil {
+			err = errors.Join(err, unlockErr)
+		}
 	}()
 	if c.onAcquired != nil {
 		c.onAcquired(h)
@@ -39,9 +42,12 @@ func runHeld(ctx context.Context, h *Hold, fn func(context.Context) error, c loc
 
 // Locker adapts the lock to sync.Locker. That interface has no way to report an
 // error, so Lock panics when the lock cannot be had (ctx ended, runtime closed,
-// bad name) and Unlock panics when it is not held. Prefer Lock or Do. Each
-// Locker holds at most one level at a time; ctx bounds every wait.
-func (l *Lock) Locker(ctx context.Context) sync.Locker { return &syncLocker{lock: l, ctx: ctx} }
+// bad name) and Unlock panics when it is not held. Prefer Lock or Do. A Locker
+// excludes like a sync.Mutex: it never re-enters, whatever owner ctx carries. ctx
+// bounds every wait.
+func (l *Lock) Locker(ctx context.Context) sync.Locker {
+	return &syncLocker{lock: l, ctx: ContextWithoutOwner(ctx)}
+}
 
 type syncLocker struct {
 	lock *Lock

@@ -58,7 +58,7 @@
 //
 // Ask with errors.Is: [ErrNotAcquired] (a *[HeldError] says who holds it),
 // [ErrNotHeld], [ErrLost], [ErrCanceled], [ErrClosed], [ErrUnavailable],
-// [ErrInvalidName], [ErrInvalidLease], [ErrOverloaded]. When the caller's ctx ended
-// the wait, the ctx's own error matches too, and so does the server error, if
-// any, that the wait had met.
+// [ErrInvalidName], [ErrInvalidLease], [ErrInvalidOwner], [ErrOverloaded]. When the
+// caller's ctx ended the wait, the ctx's own error matches too, and so does the
+// server error, if any, that the wait had met.
 package holdfast

@@ -10,15 +10,24 @@ import (
 	"github.com/holdfast-go/holdfast/rediscmd"
 )
 
-// Locker is what every kind of lock can do.
+// Locker is what every kind of lock can do. The methods of [Lock] say how; other
+// kinds differ in who excludes whom.
 type Locker interface {
+	// Name returns the name that the lock was asked for with.
 	Name() string
+	// Lock waits for the grant until ctx ends.
 	Lock(ctx context.Context, opts ...LockOption) (*Hold, error)
+	// TryLock makes one attempt.
 	TryLock(ctx context.Context, opts ...LockOption) (*Hold, error)
+	// LockAsync is Lock as a future.
 	LockAsync(ctx context.Context, opts ...LockOption) *future.Future[*Hold]
+	// TryLockAsync is TryLock as a future.
 	TryLockAsync(ctx context.Context, opts ...LockOption) *future.Future[*Hold]
+	// Do locks, runs fn, and unlocks.
 	Do(ctx context.Context, fn func(context.Context) error, opts ...LockOption) error
+	// ForceUnlock frees the lock whoever holds it.
 	ForceUnlock(ctx context.Context) (bool, error)
+	// Inspect reads the lock's state from the server.
 	Inspect(ctx context.Context) (State, error)
 }
 
@@ -56,6 +65,11 @@ func (l *Lock) Name() string { return l.name }
 // WaitFor) bound the wait only, never the hold. Waiting calls of one runtime are
 // granted in order of arrival. While Redis gives no verdict the wait goes on, and
 // the error at its end carries the server's.
+//
+// Errors: ErrNotAcquired (with ctx's own when ctx ended, a *HeldError when WaitFor
+// did), ErrClosed, ErrOverloaded, ErrInvalidName, ErrInvalidLease, ErrInvalidOwner,
+// ErrUnavailable when the server is out of memory, or the server's own, definite
+// no (WRONGTYPE, NOPERM).
 func (l *Lock) Lock(ctx context.Context, opts ...LockOption) (*Hold, error) {
 	h, err := l.request(ctx, false, false, opts)
 	if err != nil {
@@ -65,7 +79,9 @@ func (l *Lock) Lock(ctx context.Context, opts ...LockOption) (*Hold, error) {
 }
 
 // TryLock makes one attempt and does not wait for a holder: ErrNotAcquired, a
-// *HeldError, if somebody else has the lock. ctx bounds the round trip.
+// *HeldError, if somebody else has the lock. ctx bounds the round trip. If Redis
+// gives no verdict it is ErrUnavailable at once, and what a lost reply may have
+// granted is taken back; the other errors are Lock's.
 func (l *Lock) TryLock(ctx context.Context, opts ...LockOption) (*Hold, error) {
 	h, err := l.request(ctx, true, false, opts)
 	if err != nil {
@@ -154,6 +170,9 @@ func (l *Lock) ForceUnlockAsync() *future.Future[bool] {
 }
 
 // Inspect reads the lock's state from the server. ctx bounds the round trip.
+// Errors: ErrUnavailable, ErrClosed, ErrInvalidName, or the server's own (WRONGTYPE:
+// the key is no lock). IsLocked, IsHeldBy, HoldCount and RemainingTTL are made of it
+// and have the same.
 func (l *Lock) Inspect(ctx context.Context) (State, error) {
 	if l.bad != nil {
 		return State{}, l.bad
@@ -176,7 +195,7 @@ func (l *Lock) IsHeldBy(ctx context.Context, owner Owner) (bool, error) {
 // HoldCount returns how many levels owner holds, 0 if none.
 func (l *Lock) HoldCount(ctx context.Context, owner Owner) (int, error) {
 	st, err := l.Inspect(ctx)
-	if err != nil || !st.Locked || st.Owner != owner {
+	if err != nil || !st.Locked || owner.IsZero() || st.Owner != owner {
 		return 0, err
 	}
 	return st.Count, nil

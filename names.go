@@ -29,7 +29,8 @@ const NoTTL = rediscmd.NoTTL
 
 // The errors to ask for with errors.Is.
 var (
-	// ErrNotAcquired: somebody else has the lock. The error is a *HeldError.
+	// ErrNotAcquired: somebody else has the lock (the error is a *HeldError), or
+	// the caller's ctx ended before the grant (it matches ErrCanceled, too).
 	ErrNotAcquired = actors.ErrNotAcquired
 	// ErrNotHeld: the hold is not, or no longer, this owner's.
 	ErrNotHeld = actors.ErrNotHeld

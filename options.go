@@ -82,8 +82,8 @@ func WithWatchdogTimeout(d time.Duration) Option {
 	return option(func(c *config) { c.watchdog = d })
 }
 
-// WithLogger sets where losses (Warn) and internal errors (Error) are logged;
-// nothing else is. Default: nowhere.
+// WithLogger sets where losses and trouble with subscriptions (Warn) and internal
+// errors (Error) are logged. Default: nowhere.
 func WithLogger(l *slog.Logger) Option {
 	return option(func(c *config) {
 		if l != nil {
@@ -105,13 +105,17 @@ func WithMeterProvider(p metric.MeterProvider) Option {
 }
 
 // WithNameMapper maps lock names to keys, as Redisson's NameMapper does: to give
-// them a prefix, say. Errors, spans and LostInfo keep the name as it was given.
+// them a prefix, say. Errors, spans and LostInfo keep the name as it was given. f
+// is called by Runtime.Lock, from any goroutine, and must always give the same
+// answer.
 func WithNameMapper(f func(name string) string) Option {
 	return option(func(c *config) { c.mapper = f })
 }
 
 // WithOnLost sets a hook that is told of every hold that was lost, after the
-// hold's context has ended. Hooks run one at a time, off every lock's path.
+// hold's context has ended. Hooks run one at a time, off every lock's path; one
+// that blocks delays the others. Close waits for hooks, so a hook that calls it
+// makes it take 5 s: close from elsewhere.
 func WithOnLost(f func(LostInfo)) Option {
 	return option(func(c *config) { c.onLost = f })
 }
@@ -169,12 +173,14 @@ func As(owner Owner) LockOption {
 	return lockOption(func(c *lockConfig) { c.owner = owner })
 }
 
-// OnAcquired is called by Do with the hold, before its function runs.
+// OnAcquired is called by Do with the hold, before its function runs, on the same
+// goroutine. Other calls ignore it.
 func OnAcquired(f func(*Hold)) LockOption {
 	return lockOption(func(c *lockConfig) { c.onAcquired = f })
 }
 
-// OnReleased is called by Do after the unlock, with its error.
+// OnReleased is called by Do after the unlock, with its error, on the goroutine
+// that called Do. Other calls ignore it.
 func OnReleased(f func(*Hold, error)) LockOption {
 	return lockOption(func(c *lockConfig) { c.onReleased = f })
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -28,6 +29,7 @@ type Runtime struct {
 	owned   bool // the client was made here and is closed here
 	cluster bool
 	mutex   *actors.Kind
+	counted atomic.Pointer[actors.System] // what telemetry counts: a collection may come while New still works
 
 	closing sync.Once
 	closed  error
@@ -126,17 +128,18 @@ func (rt *Runtime) start() error {
 	}
 	if err != nil {
 		redis.Close(context.Background())
-		return err
+		return errors.Join(err, rt.tel.Close())
 	}
+	rt.counted.Store(rt.system)
 	rt.mutex = &actors.Kind{Name: "mutex", Reentrant: true, HandOff: true, Door: redis.Mutex()}
 	return nil
 }
 
 func (rt *Runtime) counts() telemetry.Counts {
-	if rt.system == nil {
-		return telemetry.Counts{} // collected while starting
+	if s := rt.counted.Load(); s != nil {
+		return s.Counts()
 	}
-	return rt.system.Counts()
+	return telemetry.Counts{}
 }
 
 // ID returns the runtime's uuid, the first part of its owners' wire form.
@@ -150,7 +153,8 @@ func (rt *Runtime) NewOwner() Owner { return rt.system.NewOwner() }
 // and returns when nothing is left, or when ctx ends. What Redis had not
 // confirmed by then ends with its lease; the error says so. Every call after
 // Close is ErrClosed, and so is the cause of the holds that Close released.
-// Further calls of Close return the first one's result.
+// Further calls of Close wait for the first one and return its result. OnLost
+// hooks that are still running are waited for, for 5 s at most.
 func (rt *Runtime) Close(ctx context.Context) error {
 	rt.closing.Do(func() {
 		rt.closed = errors.Join(rt.system.Close(ctx), rt.tel.Close())

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"fmt"
+	"runtime/debug"
 	"sync/atomic"
 	"time"
 
@@ -28,6 +29,7 @@ type cell struct {
 	reply message
 	timer wheel.Entry[timed]
 	sub   *rediscmd.Subscription
+	doing *call // whose effect is being carried out
 }
 
 // timed is what can be on the wheel: a cell's timer, a hold's.
@@ -92,29 +94,40 @@ func (c *cell) receive(m *message, with *scratch) {
 	c.state.out, with.out = nil, c.state.out
 }
 
-// panicked fails the call that a message was about. What was decided before the
-// panic is still carried out, so that the state and the world agree.
+// panicked fails the call that the panic met: the one whose effect was being
+// carried out, else the one that the message was about. What had been decided is
+// still carried out, so that the state and the world agree; an acquire that was
+// failed here is canceled, wherever it had got to.
 func (c *cell) panicked(m *message, about *call, v any, stack []byte) {
-	c.sys.log.Error("holdfast: panic in a lock actor", "lock", c.key.name, "panic", v, "stack", string(stack))
+	defer func() {
+		if v := recover(); v != nil {
+			c.sys.complain("panic while recovering from one", c.key.name, v, debug.Stack())
+		}
+	}()
+	c.sys.complain("panic in a lock actor", c.key.name, v, stack)
 	err := fmt.Errorf("holdfast: internal error: %v", v)
-	if about == nil {
+	if c.doing != nil {
+		about = c.doing
+	} else if about == nil {
 		about = m.about // it had not got as far as an event
 	}
+	c.doing = nil
 	switch {
 	case m.kind == evInspect:
 		m.look.promise.Settle(State{}, err)
-	case about == nil || m.kind != evCall && m.kind != evReply:
+	case about == nil:
 	case about.kind != callAcquire:
 		if about.after != nil {
 			about.after.settle(false, err)
 		}
-	case about.hold.fail(err, nil) && about.phase == phaseGranted:
+	case about.hold.fail(err, nil):
 		c.sys.table.postTo(c, &message{kind: evCancel, about: about})
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			c.sys.log.Error("holdfast: panic while recovering", "lock", c.key.name, "panic", v)
-		}
-	}()
 	c.effects(c.sys.wheel.Now())
+}
+
+// complain logs an internal error. A logger that panics is not heard.
+func (s *System) complain(what, name string, v any, stack []byte) {
+	defer func() { _ = recover() }()
+	s.log.Error("holdfast: "+what, "lock", name, "panic", v, "stack", string(stack))
 }

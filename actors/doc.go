@@ -57,8 +57,8 @@
 // caller's, a pipeline worker's, the wheel's, the subscriber's. There is one drain
 // at a time per mailbox. Handlers never block, never hold a lock while posting,
 // and actors never post to each other. The only goroutine born here is the
-// notifier's, which runs user code about losses. No two mutexes are held together
-// except shard -> mailbox and watch -> wheel.
+// notifier's, which runs user code about losses. Mutexes are held together only in
+// this order: shard, pool, mailbox; watch, wheel.
 //
 // A name whose state is quiet passivates: the activation returns to a pool, the
 // cell stays while there is something to remember, and is forgotten otherwise. A

@@ -17,8 +17,10 @@ func (c *cell) effects(now time.Duration) {
 	for i := 0; i < len(st.out); i++ {
 		e := st.out[i]
 		st.out[i] = effect{}
+		c.doing = e.call
 		c.effect(&e, now)
 	}
+	c.doing = nil
 	st.out = st.out[:0]
 }
 
@@ -111,7 +113,7 @@ func (c *cell) send(cmd *command) {
 // name would wait for ever.
 func (c *cell) unsent() {
 	if v := recover(); v != nil {
-		c.sys.log.Error("holdfast: panic while sending", "lock", c.key.name, "panic", v, "stack", string(debug.Stack()))
+		c.sys.complain("panic while sending", c.key.name, v, debug.Stack())
 		c.op.Reply = rediscmd.Reply{
 			Outcome: rediscmd.OutcomeUnknown,
 			Err:     fmt.Errorf("holdfast: internal error: %v", v),

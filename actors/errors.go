@@ -14,7 +14,8 @@ import (
 // these, so ask with errors.Is; each error also has an ErrorType method with the
 // low-cardinality name that telemetry uses.
 var (
-	// ErrNotAcquired: somebody else has the lock. The error is a *HeldError.
+	// ErrNotAcquired: somebody else has the lock (the error is a *HeldError), or
+	// the caller's ctx ended before the grant (it matches ErrCanceled, too).
 	ErrNotAcquired = sentinel("not_acquired", "holdfast: lock not acquired")
 	// ErrNotHeld: the hold is not (or no longer) this owner's to unlock or extend.
 	ErrNotHeld = sentinel("not_held", "holdfast: lock not held")
@@ -92,7 +93,7 @@ func (e *HeldError) Unwrap() error { return e.Err }
 
 // OverloadError names the limit that a call ran into. It matches ErrOverloaded.
 type OverloadError struct {
-	Limit int
+	Limit int    // the bound that was reached
 	Scope string // what is limited
 }
 
@@ -117,10 +118,11 @@ func unavailable(op string, a *answer) error {
 	return &opError{ErrUnavailable, op, a.err}
 }
 
-// failed is a definite no of the server: its own error, with our name for it
-// where the server is merely in no state to serve.
+// failed is a command that did not do what it should: ErrUnavailable where there
+// was no verdict or the server is merely in no state to serve, else the server's
+// own, definite no.
 func failed(op string, a *answer) error {
-	if rediscmd.IsServerState(a.err) || errors.Is(a.err, rediscmd.ErrClosed) {
+	if a.outcome != rediscmd.OutcomeFailed || rediscmd.IsServerState(a.err) || errors.Is(a.err, rediscmd.ErrClosed) {
 		return unavailable(op, a)
 	}
 	return fmt.Errorf("holdfast: %s: %w", op, a.err)

@@ -34,7 +34,7 @@ type Hold struct {
 	unhook  func() bool // stops watching parent; nil if it is not watched
 	timer   wheel.Entry[timed]
 	own     tenure                 // the tenure that this hold began, if it did
-	began   atomic.Pointer[tenure] // == &own unless a late grant used that up
+	began   atomic.Pointer[tenure] // whose lease the timer is; nil: it is the wait's bound
 
 	asked   time.Duration
 	wait    time.Duration // WaitFor; 0: none
@@ -124,8 +124,9 @@ func (h *Hold) Lost() <-chan struct{} {
 
 // UnlockAsync gives this level back. The hold's context ends at once; the future
 // settles when Redis has answered, with ErrNotHeld if the hold had been lost or
-// unlocked before. A release without an answer is repeated while the lease
-// lasts, whether or not anybody waits for the future.
+// unlocked before (ErrLost tells which), ErrUnavailable if Redis gave no verdict
+// while the lease lasted, ErrClosed after Close. A release without an answer is
+// repeated while the lease lasts, whether or not anybody waits for the future.
 func (h *Hold) UnlockAsync() *future.Future[struct{}] {
 	if h.unlocking.Swap(true) {
 		return future.Failed[struct{}](ErrNotHeld)
@@ -135,7 +136,8 @@ func (h *Hold) UnlockAsync() *future.Future[struct{}] {
 }
 
 // Unlock gives this level back and waits for Redis' answer until ctx ends; the
-// unlock itself goes on if ctx ends first. Only the first Unlock of a Hold can
+// unlock itself goes on if ctx ends first, and Unlock returns ctx's cause. The
+// other errors are UnlockAsync's. Only the first Unlock of a Hold can
 // succeed, later ones are ErrNotHeld. With a local waiter the lock passes to it
 // in the same round trip.
 func (h *Hold) Unlock(ctx context.Context) error {
@@ -161,7 +163,9 @@ func (h *Hold) Close() error {
 // Extend makes the lease last at least d from now, if it would not already. With
 // the watchdog on, renewals go on and never shorten it. d is rounded up to whole
 // milliseconds and must be within [10 ms, 2^40 ms] (ErrInvalidLease). ErrNotHeld
-// if the hold is over, ErrUnavailable if Redis gave no verdict.
+// if the hold is over (ErrLost: lost), ErrClosed after Close, ErrUnavailable if
+// Redis gave no verdict. If ctx ends first its cause is returned, and the
+// extension may still happen.
 func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	lease, err := CheckLease(d)
 	if err != nil {
@@ -219,8 +223,7 @@ func (s *System) tell(e *errand, h *Hold) *future.Future[struct{}] {
 
 // settle implements settler.
 func (e *errand) settle(_ bool, err error) {
-	if e.kind == callUnlock {
+	if e.promise.Settle(struct{}{}, err) && e.kind == callUnlock {
 		e.sys.tel.Released(e.kindOf, e.sys.wheel.Now()-e.started, err)
 	}
-	e.promise.Settle(struct{}{}, err)
 }

@@ -24,7 +24,6 @@ func newTenure(c *call) *tenure {
 		t = new(tenure)
 	}
 	t.owner, t.home = c.owner, h
-	h.began.Store(t)
 	return t
 }
 
@@ -81,9 +80,10 @@ func (h *Hold) fail(err, trouble error) bool {
 	case errors.Is(err, ErrNotAcquired):
 		outcome = telemetry.OutcomeTimeout
 	}
-	h.book(outcome, err, h.sys.wheel.Now())
+	settled := h.promise.Settle(nil, err)
 	h.detach()
-	return h.promise.Settle(nil, err)
+	h.book(outcome, err, h.sys.wheel.Now())
+	return settled
 }
 
 // dropped: the caller gave up, and its future says so already.
@@ -147,10 +147,14 @@ func (h *Hold) Claimed(*Hold) {
 }
 
 // Canceled implements future.Keeper, on the goroutine that canceled.
-func (h *Hold) Canceled(_ error, _ *Hold, settled bool) {
+func (h *Hold) Canceled(cause error, _ *Hold, settled bool) {
 	if settled {
 		h.sys.unclaimed.Add(-1)
-		h.sys.tel.CleanedUp(telemetry.CleanupCanceled)
+		why := telemetry.CleanupCanceled
+		if errors.Is(cause, ErrLost) || errors.Is(cause, ErrClosed) {
+			why = telemetry.CleanupUnclaimed
+		}
+		h.sys.tel.CleanedUp(why)
 	}
 	h.sys.table.post(h.key, &message{kind: evCancel, about: &h.call})
 }
@@ -177,8 +181,9 @@ func (h *Hold) end(cause error, reason string, now time.Duration) {
 		cancel(cause)
 	}
 	if cause != ErrReleased && h.promise.Future().Cancel(cause) {
-		lost = false // nobody had taken it, so nobody lost it
+		lost = false
 	}
+	lost = lost && h.promise.Claimed() // what nobody had taken, nobody lost
 	h.sys.held.Add(-1)
 	if lost {
 		h.sys.tellLost(h, reason)

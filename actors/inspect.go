@@ -54,12 +54,7 @@ func (i *inspection) ask(c *cell) {
 func (i *inspection) Completed(*rediscmd.Op) {
 	r := &i.op.Reply
 	if r.Outcome != rediscmd.OutcomeDone {
-		a := answer{err: r.Err}
-		err := unavailable("inspect", &a)
-		if r.Outcome == rediscmd.OutcomeFailed {
-			err = failed("inspect", &a)
-		}
-		i.promise.Settle(State{}, err)
+		i.promise.Settle(State{}, failed("inspect", &answer{outcome: r.Outcome, err: r.Err}))
 		return
 	}
 	st := State{LocalWaiters: i.local, TTL: r.TTL}

@@ -1,9 +1,9 @@
 package actors
 
 // message is a letter to the actor of one name: an event kind and what it is
-// about. Messages are linked into the mailbox through themselves and are
-// embedded in what they speak of (a call, a cell), so posting one allocates
-// nothing; a message is in at most one mailbox at a time.
+// about. Messages are linked into the mailbox through themselves; calls and
+// replies, which are many, are embedded in what they speak of, so that posting one
+// allocates nothing. A message is in at most one mailbox at a time.
 type message struct {
 	link *message
 	kind eventKind

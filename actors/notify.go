@@ -28,10 +28,16 @@ func (n *notifier) tell(f func()) {
 }
 
 func (n *notifier) run() {
+	dry := false
+	defer func() {
+		if !dry { // a hook called runtime.Goexit: the next notice wants a goroutine too
+			go n.run()
+		}
+	}()
 	for {
 		n.mu.Lock()
 		if len(n.queue) == 0 {
-			n.active = false
+			n.active, dry = false, true
 			close(n.done)
 			n.mu.Unlock()
 			return

@@ -296,6 +296,9 @@ func (m *sim) check() {
 		if !t.live.Load() {
 			m.breaks("a hold of an ended tenure was not ended")
 		}
+		if m.now > t.expiry() {
+			m.breaks("%s was not told that its lease was over at %v", owner, t.expiry())
+		}
 		if m.now < t.expiry() && m.key().owner != owner {
 			if _, ok := m.tampered[owner]; !ok {
 				m.breaks("%s is valid for another %v, but Redis has %q", owner, t.expiry()-m.now, m.key().owner)

@@ -166,7 +166,7 @@ func (s *state) replied(a *answer, now time.Duration) {
 			if !f.owner.IsZero() {
 				s.haunt(f.owner, now+s.rules.watchdog) // lost to its holder, so it must go
 			}
-			s.finish(f.call, false, unavailable("force unlock", a))
+			s.finish(f.call, false, failed("force unlock", a))
 		}
 	case askCheck:
 		if a.outcome == rediscmd.OutcomeDone && a.verdict == rediscmd.Absent {
@@ -196,7 +196,7 @@ func (s *state) answeredExtend(f *command, a *answer) {
 	case !t.live.Load():
 		s.finish(f.call, false, errGone)
 	case a.outcome != rediscmd.OutcomeDone:
-		s.finish(f.call, false, unavailable("extend", a))
+		s.finish(f.call, false, failed("extend", a))
 	case a.verdict == rediscmd.Absent:
 		s.lose(t, lossGone)
 		s.finish(f.call, false, errGone)

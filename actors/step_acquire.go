@@ -51,6 +51,9 @@ func (s *state) dequeue(c *call) {
 	if c.shared {
 		s.sharedN--
 	}
+	if s.queue.n == 0 {
+		s.parked, s.pollAt = false, 0 // that was for who waited then
+	}
 }
 
 // block notes, once, that the acquire found somebody in the way.
@@ -167,7 +170,8 @@ func (s *state) take(c *call, sentAt, lease, now, from time.Duration) {
 	t.lease = lease
 	t.live.Store(true)
 	t.trust(sentAt, lease)
-	s.tenure, s.doubt, s.parked, s.again, s.pollAt = t, false, false, false, 0
+	// A message that came while the attempt flew may speak of a forced unlock.
+	s.tenure, s.doubt, s.parked, s.again, s.pollAt = t, s.again, false, false, 0
 	s.holder, s.deaf = "", 0
 	if c.dropped || now >= t.expiry() {
 		// Its caller has gone, or the reply took longer than the lease: a late

@@ -57,8 +57,8 @@ func (s *state) lower(u *call, t *tenure, left int, now time.Duration) {
 		}
 	}
 	if t.watched.Load() && !watchdog {
-		s.unwatch(t)
 		t.watched.Store(false)
+		s.emit(effect{kind: fxWatch, tenure: t}) // from now on for the deadline only
 	}
 	s.ask(command{kind: askRelease, call: u, tenure: t, owner: t.owner, level: left, lease: t.leaseFor(lease, now, s.rules)})
 }
@@ -118,13 +118,15 @@ func (s *state) unreleased(f *command, a *answer, now time.Duration) {
 		return
 	}
 	if f.level > 0 {
-		s.drop(t, u)
-		s.recount(t)
+		if u.of != nil { // else it was a recount, which is not tried for ever
+			s.drop(t, u)
+			s.recount(t)
+		}
 	} else {
 		s.haunt(t.owner, now+t.lease)
 		s.released(t)
 	}
-	s.finish(u, false, unavailable("unlock", a))
+	s.finish(u, false, failed("unlock", a))
 }
 
 func (s *state) answeredHandOff(f *command, a *answer, now time.Duration) {
@@ -176,7 +178,7 @@ func (s *state) answeredHandOff(f *command, a *answer, now time.Duration) {
 		s.haunt(t.owner, now+t.lease)
 		s.released(t)
 		s.back(to)
-		s.finish(u, false, unavailable("unlock", a))
+		s.finish(u, false, failed("unlock", a))
 	}
 }
 
@@ -186,6 +188,9 @@ func (s *state) answeredHandOff(f *command, a *answer, now time.Duration) {
 // moment of courtesy we look whether anybody took the lock at all; listeners may
 // linger, and a lock that nobody wants must not lie idle.
 func (s *state) giveWay(now time.Duration, others int) {
+	if s.queue.n == 0 {
+		return
+	}
 	run := (now - s.since) * time.Duration(max(others, 1))
 	s.deaf = now + min(max(run, s.rules.courtesy), s.rules.standBack)
 	s.parked, s.pollWhy = true, wokeByPoll

@@ -14,7 +14,7 @@ const (
 )
 
 // listen subscribes when somebody waits, and stops when nobody does. The free
-// path never subscribes: only a queued acquire that has been refused, or that
+// path does not subscribe: only a queued acquire that has been refused, or that
 // waits behind a holder of this runtime, is worth a subscription.
 func (s *state) listen() {
 	want := s.queue.n > 0 && (s.tenure != nil || s.parked)
@@ -53,7 +53,8 @@ func (s *state) flyingWaiter() bool {
 func (s *state) woken(now time.Duration) {
 	switch {
 	case s.tenure != nil:
-		s.doubt = s.flight.kind != askHandOff && s.flight.kind != askRelease
+		leaving := s.flight.kind == askHandOff || s.flight.kind == askRelease && s.flight.level == 0
+		s.doubt = s.doubt || !leaving
 	case now < s.deaf:
 	default:
 		s.unpark(wokeByMessage)

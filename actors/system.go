@@ -47,6 +47,7 @@ type System struct {
 	onLost func(LostInfo)
 	rules  rules
 	wheel  *wheel.Wheel[timed]
+	slot   time.Duration // the wheel's granularity
 	base   time.Time
 	pool   *activations
 	table  *table
@@ -87,9 +88,10 @@ func New(cfg Config) (*System, error) {
 		},
 	}
 	s.seed.Store(uint64(s.base.UnixNano()))
+	s.slot = min(max(cfg.WatchdogTimeout/60, 4*time.Millisecond), 100*time.Millisecond)
 	var err error
 	s.wheel, err = wheel.New(wheel.Config[timed]{
-		Granularity: min(max(cfg.WatchdogTimeout/60, 4*time.Millisecond), 100*time.Millisecond),
+		Granularity: s.slot,
 		Base:        s.base,
 		Handler:     s.onWheel,
 		Lag:         s.tel.TimerLag,
@@ -243,6 +245,6 @@ func (s *System) Close(ctx context.Context) error {
 	defer cancel()
 	s.wheel.Stop(bounded) // a hung library or handler cannot be stopped
 	s.pool.close()
-	s.notes.wait(ctx)
+	s.notes.wait(bounded) // a hook that blocks, or that called Close, cannot be waited for
 	return err
 }

@@ -95,11 +95,16 @@ func (t *table) deliver(c *cell, m *message) {
 
 // close refuses new names and tells every cell.
 func (t *table) close() {
-	t.closed.Store(true)
 	for i := range t.shards {
 		sh := &t.shards[i]
 		sh.mu.Lock()
 		sh.closed = true
+		sh.mu.Unlock()
+	}
+	t.closed.Store(true) // no shard takes a new name: the count can only fall
+	for i := range t.shards {
+		sh := &t.shards[i]
+		sh.mu.Lock()
 		cells := make([]*cell, 0, len(sh.cells))
 		for _, c := range sh.cells {
 			cells = append(cells, c)

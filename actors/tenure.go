@@ -9,10 +9,9 @@ import (
 // unlock or the loss. All levels of the owner share it and its lease: a lease
 // belongs to the owner, as the TTL in Redis does, not to a level.
 //
-// The transition function decides about it. Two things are shared with the
-// watchdog and with callers that only look, and are atomics for that reason:
-// the deadline, which a successful renewal moves forward without waking the
-// actor, and whether the tenure is still live.
+// The transition function decides about it. What the watchdog and callers look at
+// too are atomics: the deadline, which a successful renewal moves forward without
+// waking the actor, whether the tenure is still live, and whether it is renewed.
 type tenure struct {
 	owner  Owner
 	home   *Hold // the first level; its timer entry is the lease timer

@@ -43,6 +43,7 @@ func (s *System) watch(t *tenure, now time.Duration) {
 	defer w.mu.Unlock()
 	w.on = true
 	w.epoch++
+	t.home.began.Store(t) // its timer is the lease's from now on
 	s.armLease(t, now)
 }
 
@@ -51,9 +52,11 @@ func (s *System) unwatch(t *tenure) {
 	w := &t.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.on { // else the timer is still the wait's
+		s.wheel.Cancel(&t.home.timer)
+	}
 	w.on = false
 	w.epoch++
-	s.wheel.Cancel(&t.home.timer)
 }
 
 // armLease puts the tenure on the wheel for its next event: the renewal, in the
@@ -61,9 +64,10 @@ func (s *System) unwatch(t *tenure) {
 func (s *System) armLease(t *tenure, now time.Duration) {
 	due := t.expiry()
 	if t.watched.Load() {
-		if at := s.renewAt(t, now); at < due {
-			// A wheel that is closed renews nothing: Close releases instead.
-			_ = s.wheel.Schedule(&t.home.timer, max(at, now))
+		// A slot fires up to its width late, so one that ends after the deadline
+		// will not do. A wheel that is closed renews nothing: Close releases.
+		if at := max(s.renewAt(t, now), now); at < due-s.slot {
+			_ = s.wheel.Schedule(&t.home.timer, at)
 			return
 		}
 	}
@@ -183,9 +187,11 @@ func (s *System) Renewed(items []*rediscmd.Renewal, r rediscmd.Reply) {
 	}
 	for _, item := range items {
 		t := item.Value.(*tenure) // read now: once it is not busy, the item may be sent again
-		switch s.renewed(t, item, &r, sentAt, now) {
+		result, left := s.renewed(t, item, &r, sentAt, now)
+		switch result {
 		case renewalHeld:
 			report.Renewed++
+			s.tel.RenewMargin(max(left, 0))
 		case renewalGone:
 			report.Lost++
 			s.table.post(t.home.key, &message{kind: evRefused, tenure: t})
@@ -205,8 +211,8 @@ const (
 	renewalFailed
 )
 
-// renewed deals with one lease of a batch.
-func (s *System) renewed(t *tenure, item *rediscmd.Renewal, r *rediscmd.Reply, sentAt, now time.Duration) renewalResult {
+// renewed deals with one lease of a batch; left is what its deadline had left.
+func (s *System) renewed(t *tenure, item *rediscmd.Renewal, r *rediscmd.Reply, sentAt, now time.Duration) (result renewalResult, left time.Duration) {
 	held, lease := item.Held, item.Lease
 	w := &t.watch
 	w.mu.Lock()
@@ -214,34 +220,33 @@ func (s *System) renewed(t *tenure, item *rediscmd.Renewal, r *rediscmd.Reply, s
 	w.busy.Store(false)
 	switch current := w.sent == w.epoch; {
 	case !w.on:
-		return renewalStale
+		return renewalStale, 0
 	case !current:
 		s.armLease(t, now) // watched anew meanwhile: this reply says nothing of that
-		return renewalStale
+		return renewalStale, 0
 	case r.Outcome != rediscmd.OutcomeDone:
 		w.trouble.Store(&r.Err)
 		s.retryRenewal(t, now)
-		return renewalFailed
+		return renewalFailed, 0
 	case !held:
-		return renewalGone
+		return renewalGone, 0
 	}
 	w.trouble.Store(nil)
-	if left := t.expiry() - now; left > 0 {
+	if left = t.expiry() - now; left > 0 {
 		t.trust(sentAt, lease)
-		s.tel.RenewMargin(left)
 		if w.renewals.Add(1) == 1 || int64(left) < w.minMargin.Load() {
 			w.minMargin.Store(int64(left))
 		}
 	}
 	s.armLease(t, now)
-	return renewalHeld
+	return renewalHeld, left
 }
 
 // retryRenewal tries again within the lease, after a thirtieth of it or a
 // second, whichever is less; the deadline comes first if it is nearer.
 func (s *System) retryRenewal(t *tenure, now time.Duration) {
 	pause := min(s.rules.watchdog/30, time.Second)
-	if at := now + pause/2 + s.jitter(pause); at < t.expiry() {
+	if at := now + pause/2 + s.jitter(pause); at < t.expiry()-s.slot {
 		_ = s.wheel.Schedule(&t.home.timer, at)
 	} else {
 		_ = s.wheel.ScheduleExact(&t.home.timer, t.expiry())
