@@ -12,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	mnoop "go.opentelemetry.io/otel/metric/noop"
 
+	"github.com/holdfast-go/holdfast/rediscmd"
 	"github.com/holdfast-go/holdfast/telemetry"
 )
 
@@ -137,4 +138,36 @@ func TestPanicInAHandOffGrantFailsTheNewHolder(t *testing.T) {
 			})
 		})
 	}
+}
+
+// badRenew is a door whose first renewal panics.
+type badRenew struct {
+	*fakeDoor
+	tries atomic.Int32
+}
+
+func (d *badRenew) Renew(items []*rediscmd.Renewal, done rediscmd.RenewCompleter) {
+	if d.tries.Add(1) == 1 {
+		panic("boom")
+	}
+	d.fakeDoor.Renew(items, done)
+}
+
+// A batch of renewals that panicked on its way out was never answered: its leases
+// counted as in flight for ever, and ended although Redis was there.
+func TestPanicInRenewLosesNoLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
+		d := &badRenew{fakeDoor: r.door}
+		r.kind.Door = d
+		h := r.take("lock")
+		pass(10 * r.rules.watchdog)
+		if n := d.tries.Load(); n < 20 {
+			t.Errorf("%d renewals in ten watchdog timeouts", n)
+		}
+		if h.ValidFor() <= 0 || h.Context().Err() != nil {
+			t.Errorf("the hold has %v left, and its context says %v", h.ValidFor(), context.Cause(h.Context()))
+		}
+		r.unlock(h)
+	})
 }

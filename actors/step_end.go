@@ -10,7 +10,7 @@ import (
 // Why a hold ended, as telemetry and LostInfo name it.
 const (
 	endUnlocked  = telemetry.ReleaseUnlock
-	endUnclaimed = telemetry.CleanupUnclaimed
+	endUnclaimed = telemetry.ReleaseUnclaimed
 	endClosed    = telemetry.ReleaseClose
 	endLost      = telemetry.ReleaseLost
 

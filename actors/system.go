@@ -16,7 +16,8 @@ import (
 )
 
 // Config is what a System is made of. All fields but the optional ones are set
-// by the facade, which owns the leaves and closes them after the System.
+// by the facade. System.Close closes Redis, whose replies it waits for; Telemetry
+// is the facade's to close, afterwards.
 type Config struct {
 	ID              string // the runtime's uuid
 	Redis           *rediscmd.Client

@@ -1,6 +1,8 @@
 package actors
 
 import (
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -171,8 +173,24 @@ func (s *System) onWheel(entries []*wheel.Entry[timed]) {
 		e.Value.due(now, &batch)
 	}
 	for _, k := range batch.kinds {
-		k.kind.Door.Renew(k.items, s)
+		s.renew(k)
 	}
+}
+
+// renew sends a batch. One that panics on its way out is answered, or its leases
+// would count as in flight for ever: they are tried again within their time.
+func (s *System) renew(k kindBatch) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.complain("panic while renewing", k.items[0].Name, v, debug.Stack())
+			s.Renewed(k.items, rediscmd.Reply{
+				Outcome: rediscmd.OutcomeUnknown,
+				Err:     fmt.Errorf("holdfast: internal error: %v", v),
+				SentAt:  time.Now(),
+			})
+		}
+	}()
+	k.kind.Door.Renew(k.items, s)
 }
 
 // Renewed implements rediscmd.RenewCompleter, on a pipeline worker: one script's

@@ -26,7 +26,7 @@ func everything(g *rig) {
 	failure := classified("x")
 	var a AcquireSpan
 	r.StartAcquire(ctx, &a, AcquireInfo{Name: "n:1", Kind: KindMutex, Mode: ModeLock, Owner: "u:1"})
-	a.Blocked(Blocker{Span: sampledContext(1), Owner: "u:2", Origin: OriginForeign})
+	a.Blocked(Blocker{Span: sampledContext(1), Owner: "u:2", Origin: OriginRemote})
 	r.EndAcquire(&a, AcquireEnd{
 		Kind: KindMutex, Outcome: OutcomeTimeout, Contended: true, Took: 1, Waited: 1, Attempts: 2,
 		Wakeup: WakeupTTL, Position: 1, At: grant, Err: failure,
@@ -39,8 +39,8 @@ func everything(g *rig) {
 	r.RenewedBatch(RenewBatch{Took: 1, Renewed: 1, Lost: 1, Failed: 1, Err: failure})
 	r.RenewMargin(time.Second)
 	r.Wakeup(WakeupPoll, true)
-	r.HandedOff(ScopeRemote, 1)
-	r.CleanedUp(CleanupRaceLost)
+	r.HandedOff(ScopeLocal, 1)
+	r.CleanedUp(CleanupUnclaimed)
 	r.Batch(3)
 	r.TimerLag(1)
 }

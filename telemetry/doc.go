@@ -84,7 +84,7 @@
 //	holdfast.wakeup.reason      string  message ttl poll, if it was woken
 //	holdfast.queue.position     int     from 1, if it queued
 //	holdfast.blocker.owner.id   string  the last holder seen, if blocked
-//	holdfast.blocker.origin     string  local remote foreign, if blocked
+//	holdfast.blocker.origin     string  local remote, if blocked
 //	holdfast.blocker.count      int     holders seen, if blocked
 //	error.type                  string  if it failed
 //
@@ -101,7 +101,7 @@
 //	holdfast.owner.id           string  uuid:number, as on the wire
 //	holdfast.hold.count         int     the owner's count after the grant
 //	holdfast.lease.mode         string  watchdog fixed
-//	holdfast.release.reason     string  unlock expire lost force close
+//	holdfast.release.reason     string  unlock unclaimed lost close
 //	holdfast.renewals           int     renewals acknowledged
 //	holdfast.renew.margin.min   double  s, least time left at a renewal, if renewed
 //	error.type                  string  if lost, or if the unlock failed
@@ -132,9 +132,9 @@
 //	holdfast.client.wakeups            Counter        {wakeup}   lost over won is the herd ratio
 //	    holdfast.wakeup.reason  holdfast.wakeup.result (won lost)
 //	holdfast.client.handoff.duration   Histogram      s          unlock to next grant
-//	    holdfast.handoff.scope (local remote)
+//	    holdfast.handoff.scope (local)
 //	holdfast.client.cleanups           Counter        {grant}    grants given back
-//	    holdfast.cleanup.cause (canceled unclaimed race_lost)
+//	    holdfast.cleanup.cause (canceled unclaimed)
 //	holdfast.runtime.actor.count       UpDownCounter  {actor}    read at collection
 //	holdfast.runtime.batch.size        Histogram      {command}
 //	holdfast.runtime.timer.lag         Histogram      s          planned to actual firing

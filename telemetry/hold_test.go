@@ -58,8 +58,8 @@ func TestHoldStatus(t *testing.T) {
 		want         string
 	}{
 		{"unlocked", ReleaseUnlock, nil, ""},
-		{"planned end", ReleaseExpire, nil, ""},
-		{"forced", ReleaseForce, nil, ""},
+		{"unclaimed", ReleaseUnclaimed, nil, ""},
+		{"closed", ReleaseClose, nil, ""},
 		{"lost", ReleaseLost, nil, "lease_lost"},
 		{"lost, with a plain error", ReleaseLost, errors.New("gone"), "lease_lost"},
 		{"lost, with a class", ReleaseLost, classified("failover"), "failover"},

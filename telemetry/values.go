@@ -45,9 +45,8 @@ const (
 
 // Where the holder that blocked a waiter lives: holdfast.blocker.origin.
 const (
-	OriginLocal   = "local"   // this runtime
-	OriginRemote  = "remote"  // another runtime
-	OriginForeign = "foreign" // not a holdfast runtime, for example Redisson
+	OriginLocal  = "local"  // this runtime
+	OriginRemote = "remote" // another runtime, or a Redisson client: on the wire they are alike
 )
 
 // How a lease is kept: holdfast.lease.mode.
@@ -58,11 +57,10 @@ const (
 
 // Why a hold ended: holdfast.release.reason.
 const (
-	ReleaseUnlock = "unlock"
-	ReleaseExpire = "expire" // a fixed lease reached its planned end
-	ReleaseLost   = "lost"
-	ReleaseForce  = "force"
-	ReleaseClose  = "close"
+	ReleaseUnlock    = "unlock"
+	ReleaseUnclaimed = "unclaimed" // canceled before anybody had taken the grant
+	ReleaseLost      = "lost"      // holdfast.loss.reason says how
+	ReleaseClose     = "close"
 )
 
 // Why a lease was lost: holdfast.loss.reason.
@@ -74,15 +72,13 @@ const (
 
 // How far a hand-off reached: holdfast.handoff.scope.
 const (
-	ScopeLocal  = "local"
-	ScopeRemote = "remote"
+	ScopeLocal = "local" // within one runtime, in one round trip
 )
 
 // Why a grant had to be given back: holdfast.cleanup.cause.
 const (
 	CleanupCanceled  = "canceled"
 	CleanupUnclaimed = "unclaimed"
-	CleanupRaceLost  = "race_lost"
 )
 
 // Values that this package fills in itself.
