@@ -91,6 +91,7 @@ var archBirths = map[string]string{
 	"wheel/wheel.go":         "two timers per wheel, stopped by Close; no goroutine while they wait",
 	"wheel/driver.go":        "the library's wheel, ended by Close",
 	"rediscmd/client.go":     "one per node while scripts are loaded at the start, and one for Close",
+	"rediscmd/deadline.go":   "one timer per worker, which cancels a batch that takes too long",
 	"rediscmd/lane.go":       "a bounded number of workers per lane, ended by Close",
 	"rediscmd/subscriber.go": "one per node with subscriptions, ended by Close",
 	"rediscmd/subnode.go":    "one while a dead connection is closed",

@@ -127,12 +127,14 @@ func (h *Hold) Lost() <-chan struct{} {
 // unlocked before (ErrLost tells which), ErrUnavailable if Redis gave no verdict
 // while the lease lasted, ErrClosed after Close. A release without an answer is
 // repeated while the lease lasts, whether or not anybody waits for the future.
-func (h *Hold) UnlockAsync() *future.Future[struct{}] {
+func (h *Hold) UnlockAsync() *future.Future[struct{}] { return h.unlock(0) }
+
+func (h *Hold) unlock(attend time.Duration) *future.Future[struct{}] {
 	if h.unlocking.Swap(true) {
 		return future.Failed[struct{}](ErrNotHeld)
 	}
 	h.end(ErrReleased, endUnlocked, h.sys.wheel.Now())
-	return h.sys.tell(&errand{call: call{kind: callUnlock, of: &h.call}}, h)
+	return h.sys.tell(&errand{call: call{kind: callUnlock, of: &h.call}}, h, attend)
 }
 
 // Unlock gives this level back and waits for Redis' answer until ctx ends; the
@@ -141,7 +143,7 @@ func (h *Hold) UnlockAsync() *future.Future[struct{}] {
 // succeed, later ones are ErrNotHeld. With a local waiter the lock passes to it
 // in the same round trip.
 func (h *Hold) Unlock(ctx context.Context) error {
-	_, err := h.UnlockAsync().Get(ctx)
+	_, err := h.unlock(canWait(ctx, 0)).Get(ctx)
 	return err
 }
 
@@ -183,7 +185,7 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	default:
 		return ErrNotHeld
 	}
-	_, err = h.sys.tell(&errand{call: call{kind: callExtend, lease: lease}}, h).Get(ctx)
+	_, err = h.sys.tell(&errand{call: call{kind: callExtend, lease: lease}}, h, canWait(ctx, 0)).Get(ctx)
 	return err
 }
 
@@ -211,11 +213,11 @@ type errand struct {
 }
 
 // tell posts an errand about h.
-func (s *System) tell(e *errand, h *Hold) *future.Future[struct{}] {
+func (s *System) tell(e *errand, h *Hold, attend time.Duration) *future.Future[struct{}] {
 	e.sys, e.kindOf, e.started = s, h.key.kind.Name, s.wheel.Now()
 	e.tenure, e.after = h.tenure, e
 	e.message = message{kind: evCall, about: &e.call}
-	if !s.table.post(h.key, &e.message) {
+	if !s.post(h.key, &e.message, attend) {
 		e.settle(false, ErrClosed)
 	}
 	return e.promise.Future()

@@ -117,7 +117,7 @@ type AcquireArgs struct {
 	Lease time.Duration
 	Wait  time.Duration // bound of the wait; 0: only ctx bounds it
 	Try   bool
-	Watch bool // cancel the request when ctx ends (the async forms; a blocking caller watches ctx itself)
+	Watch bool // cancel the request when ctx ends (the async forms; a blocking caller watches ctx itself, and attends)
 }
 
 // Acquire posts a request and returns it; its future is Hold.Granted. It never
@@ -158,7 +158,11 @@ func (s *System) Acquire(ctx context.Context, a AcquireArgs) *Hold {
 	if a.Watch && ctx.Done() != nil {
 		h.hook(ctx)
 	}
-	if !s.table.post(h.key, &h.message) {
+	attend := time.Duration(0)
+	if !a.Watch {
+		attend = canWait(ctx, a.Wait)
+	}
+	if !s.post(h.key, &h.message, attend) {
 		h.fail(ErrClosed, nil)
 	}
 	return h
@@ -167,6 +171,32 @@ func (s *System) Acquire(ctx context.Context, a AcquireArgs) *Hold {
 // hook cancels the request when ctx ends. The stop function is stored before the
 // request is posted, so whoever settles it sees it.
 func (h *Hold) hook(ctx context.Context) { h.unhook = context.AfterFunc(ctx, h.parentEnded) }
+
+// post delivers a call. A caller that is going to wait for its outcome attends: it
+// carries the command to Redis itself if nobody else is on the way, and comes back
+// with the answer, or when its patience is over.
+func (s *System) post(k key, m *message, attend time.Duration) bool {
+	if attend <= 0 {
+		return s.table.post(k, m)
+	}
+	guest := s.redis.Announce(k.name)
+	defer guest.Serve(attend)
+	return s.table.post(k, m)
+}
+
+// canWait is how long a caller can wait for the answer to one command: until its
+// ctx ends, or its WaitFor bound. A ctx that is canceled before its deadline is only
+// seen when Redis has answered, or the command's own time is up.
+func canWait(ctx context.Context, wait time.Duration) time.Duration {
+	d := never
+	if wait > 0 {
+		d = wait
+	}
+	if end, ok := ctx.Deadline(); ok {
+		d = min(d, time.Until(end))
+	}
+	return d
+}
 
 // Await is the blocking form of the request: it waits for the grant until ctx
 // ends, and then gives the request up. A grant that is ready wins.

@@ -148,7 +148,7 @@ func (c *Client) Sharded() bool { return c.publish == "SPUBLISH" }
 
 func (c *Client) submit(op *Op, done Completer) {
 	op.done = done
-	if !c.lanes.of(op.keys[0]).push(op) {
+	if !c.lanes.of(op.name).push(op) {
 		op.fail(ErrClosed, time.Time{})
 		c.complete(op)
 	}

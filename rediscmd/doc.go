@@ -4,20 +4,30 @@
 //
 // # A script's way
 //
-//	door          Mutex.Acquire and its siblings write a script's keys and arguments
-//	              into the caller's Op, and return at once.
+//	door          Mutex.Acquire and its siblings write what is wanted into the
+//	              caller's Op, and return at once.
 //	lane          Two queues per primary: what keeps or ends leases (release, hand-off,
 //	              force, extend, renew) goes before what wants them (acquire, check,
 //	              inspect). Each queue is first in, first out.
 //	worker        Takes all that is queued, up to MaxBatch, without waiting for more,
 //	              and sends it as one DoMulti under a deadline of its own. While it
-//	              waits the queue grows: batches are as large as the load makes them.
+//	              is away the queue grows: batches are as large as the load makes them.
+//	run           One execution of a script. Acquires, and releases, with equal terms
+//	              (lease, level) share runs of up to 128 locks; in a cluster each has
+//	              its own.
 //	completion    Every Op is completed exactly once, on the worker.
+//
+// A caller that waits for its own operation may carry it itself, as the lane's guest
+// (guest.go), and is then the worker of that one batch.
 //
 // Workers of one lane run side by side, and rueidis spreads them over connections:
 // two operations under way at the same time have no order. Whoever needs one waits
 // for the first before submitting the second; actors have one operation in flight
 // per lock name.
+//
+// Many locks in one run are each dealt with for themselves: one that is held, or has
+// a key of another type, changes nothing for the others. If the server refuses a run
+// as a whole (a name that the user may not touch), each of its locks is sent alone.
 //
 // A script that the server has forgotten (NOSCRIPT: restart, failover, SCRIPT FLUSH)
 // is sent again with its text, by the same worker under the same deadline.
@@ -37,14 +47,14 @@
 //
 // # Scripts
 //
-//	file     keys             arguments                              verdicts
-//	acquire  lock             lease owner level want-holder          granted, held, absent
-//	release  lock channel     owner remaining lease publish          released, lowered, absent
-//	handoff  lock channel     from to lease yield own publish        handed over, yielded, absent
-//	force    lock channel     publish                                released, absent
-//	check    lock             owner                                  held, absent
-//	inspect  lock channel     publish                                held, absent
-//	renew    lock...          (lease owner)...                       renewed, absent
+//	file     keys       arguments                          verdicts
+//	acquire  lock...    lease level want-holder owner...   granted, held, absent
+//	release  lock...    remaining lease publish owner...   released, lowered, absent
+//	handoff  lock       from to lease yield own publish    handed over, yielded, absent
+//	force    lock       publish                            released, absent
+//	check    lock       owner                              held, absent
+//	inspect  lock       publish                            held, absent
+//	renew    lock...    (lease owner)...                   renewed, absent
 //
 // They have no shebang and use only commands of Redis 6.0, so any server runs them.
 // Their effect on a lock is that of Redisson's scripts; keys.go has the schema. On a
@@ -52,8 +62,8 @@
 // script's DEL but not its PUBLISH, the lock is freed and Reply.Silent says that
 // nobody was told.
 //
-// A user with the least rights needs, beside the keys (~<locks> ~redisson_*) and
-// channels (&redisson_*): +hello +auth +ping +script|load +evalsha +eval +subscribe
+// A user with the least rights needs, beside the keys (~<locks>) and channels
+// (&redisson_*): +hello +auth +ping +script|load +evalsha +eval +subscribe
 // +unsubscribe +exists +hexists +hset +hget +hdel +hscan +pexpire +pttl +del
 // +publish +pubsub; in a cluster also +cluster|slots +cluster|shards +ssubscribe
 // +sunsubscribe +spublish.

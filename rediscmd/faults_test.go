@@ -100,7 +100,7 @@ func user(t *testing.T, srv *redistest.Server, name string, rules ...string) cal
 
 // leastRights is the list in doc.go.
 var leastRights = []string{
-	"~lock:*", "~redisson_*", "&redisson_*", "+hello", "+auth", "+ping", "+script|load", "+evalsha", "+eval", "+subscribe",
+	"~lock:*", "&redisson_*", "+hello", "+auth", "+ping", "+script|load", "+evalsha", "+eval", "+subscribe",
 	"+unsubscribe", "+exists", "+hexists", "+hset", "+hget", "+hdel", "+hscan", "+pexpire", "+pttl", "+del", "+publish", "+pubsub",
 }
 

@@ -8,15 +8,26 @@ import (
 // lane is the way to one primary: two FIFO queues and the workers that empty them.
 // Its mutex is held for a few instructions only, never during I/O; workers without
 // work park on its cond, which a synctest bubble understands.
+//
+// A worker is idle (parked), at home (about to look at the queue), or away with a
+// batch. Another one sets out only when nobody is at home and as many operations are
+// queued as are away: a second caller does not wait for the first one's reply, while
+// under load the queue grows and few large batches travel, which cost both sides
+// least. An operation waits at most for one reply.
+//
+// A caller that waits for its own operation brings a worker along: see guest.go.
 type lane struct {
 	c       *Client
 	mu      sync.Mutex
 	cond    sync.Cond
 	urgent  fifo // release, hand-off, force, renew: they keep or end leases
 	normal  fifo // acquire, check, inspect
-	idle    int  // workers parked on cond that nobody has called
 	workers int
-	called  bool // a worker is on its way to the queue
+	idle    int     // parked on cond, and not called
+	away    int     // workers
+	carried int     // operations that are away
+	coming  int     // guests that have announced themselves
+	spare   *worker // for a guest
 	closed  bool
 	wg      sync.WaitGroup
 }
@@ -43,46 +54,59 @@ func (l *lane) push(op *Op) bool {
 	return true
 }
 
-// call gets one worker to look at the queue, unless one is about to: the next
-// operations then travel in its batch.
+// call sends a worker to the queue if one is due.
 func (l *lane) call() {
-	switch {
-	case l.called:
+	switch queued := l.queued(); {
+	case l.home() > 0 || queued < max(l.carried, 1):
+	case l.coming > 0 && queued == 1 && l.away == 0 && !l.closed: // for the guest
 	case l.idle > 0:
 		l.idle--
-		l.called = true
 		l.cond.Signal()
 	case l.workers < l.c.cfg.Workers:
 		l.workers++
-		l.called = true
 		l.wg.Go(func() { (&worker{lane: l}).run() })
 	}
 }
 
-// take waits for work and appends a batch of it to ops: urgent ones first, each
-// kind in its order. Nothing appended means closed and empty.
+func (l *lane) queued() int { return l.urgent.n + l.normal.n }
+func (l *lane) home() int   { return l.workers - l.idle - l.away }
+
+// take waits for work and sets out with a batch of it, appended to ops: urgent ones
+// first, each kind in its order. Nothing appended means closed and empty.
 func (l *lane) take(ops []*Op) []*Op {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for l.urgent.empty() && l.normal.empty() {
-		l.called = false
+	for l.queued() == 0 {
 		if l.closed {
 			return ops
 		}
 		l.idle++
 		l.cond.Wait()
 	}
-	l.called = false
-	for len(ops) < l.c.cfg.MaxBatch && !l.urgent.empty() {
+	ops = l.leave(ops)
+	l.call()
+	return ops
+}
+
+// leave sets out with a batch. Called with mu held.
+func (l *lane) leave(ops []*Op) []*Op {
+	for len(ops) < l.c.cfg.MaxBatch && l.urgent.n > 0 {
 		ops = append(ops, l.urgent.pop())
 	}
-	for len(ops) < l.c.cfg.MaxBatch && !l.normal.empty() {
+	for len(ops) < l.c.cfg.MaxBatch && l.normal.n > 0 {
 		ops = append(ops, l.normal.pop())
 	}
-	if !l.urgent.empty() || !l.normal.empty() {
-		l.call()
-	}
+	l.away++
+	l.carried += len(ops)
 	return ops
+}
+
+// back says that a worker is at home again, with n operations less away.
+func (l *lane) back(n int) {
+	l.mu.Lock()
+	l.away--
+	l.carried -= n
+	l.mu.Unlock()
 }
 
 // close lets the workers end once the queues are empty.
@@ -90,6 +114,7 @@ func (l *lane) close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
+	l.call()
 	l.idle = 0
 	l.cond.Broadcast()
 }
@@ -101,7 +126,7 @@ func (l *lane) abandon() {
 	l.urgent, l.normal = fifo{}, fifo{}
 	l.mu.Unlock()
 	for _, q := range []*fifo{&urgent, &normal} {
-		for !q.empty() {
+		for q.n > 0 {
 			op := q.pop()
 			op.fail(ErrClosed, time.Time{})
 			l.c.complete(op)
@@ -110,9 +135,10 @@ func (l *lane) abandon() {
 }
 
 // fifo is a list of ops, linked through them.
-type fifo struct{ head, tail *Op }
-
-func (q *fifo) empty() bool { return q.head == nil }
+type fifo struct {
+	head, tail *Op
+	n          int
+}
 
 func (q *fifo) push(op *Op) {
 	if q.tail == nil {
@@ -121,6 +147,7 @@ func (q *fifo) push(op *Op) {
 		q.tail.next = op
 	}
 	q.tail = op
+	q.n++
 }
 
 func (q *fifo) pop() *Op {
@@ -129,5 +156,6 @@ func (q *fifo) pop() *Op {
 		q.tail = nil
 	}
 	op.next = nil
+	q.n--
 	return op
 }

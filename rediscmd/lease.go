@@ -32,11 +32,3 @@ func (l *leaseText) format(ms int64) string {
 	l.last.Store(e)
 	return e.text
 }
-
-func (c *Client) addLease(op *Op, lease time.Duration) {
-	ms, err := wireLease(lease)
-	if err != nil {
-		op.refuse(err)
-	}
-	op.addArg(c.leases.format(ms))
-}

@@ -39,16 +39,18 @@ type AcquireArgs struct {
 // Absent when Level is above 1 and there is no key. It sets the count instead of
 // adding to it, so sending it again settles a lost reply.
 func (d Mutex) Acquire(op *Op, done Completer, a AcquireArgs) {
-	op.prepare(acquireScript, false)
-	op.addKey(a.Name)
-	d.c.addLease(op, a.Lease)
-	op.addOwner(a.Owner)
-	op.addLevel(a.Level, 1)
-	op.addArg(flag(a.WantHolder))
+	op.prepare(acquireScript, a.Name, false)
+	op.lease(a.Lease)
+	op.by(a.Owner)
+	op.level(a.Level, 1)
+	op.terms.holder = a.WantHolder
 	d.c.submit(op, done)
 }
 
-var acquireScript = newScript("acquire", func(op *Op, m *rueidis.RedisMessage) error {
+var acquireScript = newScript(script{name: "acquire", many: true, args: func(c *Client, op *Op, args []string) []string {
+	t := &op.terms
+	return append(args, c.leases.format(t.lease), strconv.FormatInt(t.level, 10), flag(t.holder))
+}, decode: func(op *Op, m *rueidis.RedisMessage) error {
 	if m.IsNil() {
 		op.Reply.Verdict = Granted
 		return nil
@@ -76,7 +78,7 @@ var acquireScript = newScript("acquire", func(op *Op, m *rueidis.RedisMessage) e
 		op.Reply.Verdict = Absent
 	}
 	return nil
-})
+}})
 
 // ReleaseArgs says who gives up how much of a lock.
 type ReleaseArgs struct {
@@ -89,27 +91,25 @@ type ReleaseArgs struct {
 // Release lowers an owner's hold count: Lowered, Released, or Absent when the owner
 // does not hold the lock.
 func (d Mutex) Release(op *Op, done Completer, a ReleaseArgs) {
-	op.prepare(releaseScript, true)
-	op.addKey(a.Name)
-	op.addKey(lockChannel(a.Name))
-	op.addOwner(a.Owner)
-	op.addLevel(a.Level, 0)
-	if a.Level == 0 {
-		op.addArg("0")
-	} else {
-		d.c.addLease(op, a.Lease)
+	op.prepare(releaseScript, a.Name, true)
+	op.by(a.Owner)
+	op.level(a.Level, 0)
+	if a.Level > 0 {
+		op.lease(a.Lease)
 	}
-	op.addArg(d.c.publish)
 	d.c.submit(op, done)
 }
 
-var releaseScript = newScript("release", func(op *Op, m *rueidis.RedisMessage) error {
+var releaseScript = newScript(script{name: "release", many: true, args: func(c *Client, op *Op, args []string) []string {
+	t := &op.terms
+	return append(args, strconv.FormatInt(t.level, 10), c.leases.format(t.lease), c.publish)
+}, decode: func(op *Op, m *rueidis.RedisMessage) error {
 	if m.IsNil() {
 		op.Reply.Verdict = Absent
 		return nil
 	}
 	return op.freed(m, Lowered)
-})
+}})
 
 // freed decodes 1 and 2, and 0 as the verdict given.
 func (op *Op) freed(m *rueidis.RedisMessage, zero Verdict) error {
@@ -141,12 +141,14 @@ const (
 	YieldAlways
 )
 
+func (y YieldMode) wire() string { return "012"[y : y+1] }
+
 // HandOffArgs says which owner passes a lock to which.
 type HandOffArgs struct {
 	Name  string
 	From  string
 	To    string
-	Lease time.Duration
+	Lease time.Duration // 0 keeps what is left of the present one
 	Yield YieldMode
 }
 
@@ -154,29 +156,25 @@ type HandOffArgs struct {
 // it was freed instead (with Listeners: how many others), or Absent (with TTL) when neither owner holds it. It works
 // on a server out of memory; if it is refused, From keeps the lock.
 func (d Mutex) HandOff(op *Op, done Completer, a HandOffArgs) {
-	op.prepare(handOffScript, true)
-	op.addKey(a.Name)
-	channel := lockChannel(a.Name)
-	op.addKey(channel)
-	op.addOwner(a.From)
-	op.addOwner(a.To)
-	d.c.addLease(op, a.Lease)
-	own := "0"
-	switch a.Yield {
-	case YieldAlways:
-		op.addArg("2")
-	case YieldIfOthersListen:
-		op.addArg("1")
-		own = flag(d.c.subscriber.Confirmed(channel))
-	default:
-		op.addArg("0")
+	op.prepare(handOffScript, a.Name, true)
+	op.by(a.From)
+	if op.to = a.To; a.To == "" {
+		op.refuse(&ArgError{"owner", `""`})
 	}
-	op.addArg(own)
-	op.addArg(d.c.publish)
+	if a.Lease != 0 {
+		op.lease(a.Lease)
+	}
+	op.terms.yield = a.Yield
+	if a.Yield == YieldIfOthersListen && d.c.subscriber.Confirmed(lockChannel(a.Name)) {
+		op.terms.own = 1
+	}
 	d.c.submit(op, done)
 }
 
-var handOffScript = newScript("handoff", func(op *Op, m *rueidis.RedisMessage) error {
+var handOffScript = newScript(script{name: "handoff", args: func(c *Client, op *Op, args []string) []string {
+	t := &op.terms
+	return append(args, op.owner, op.to, c.leases.format(t.lease), t.yield.wire(), strconv.FormatInt(t.own, 10), c.publish)
+}, decode: func(op *Op, m *rueidis.RedisMessage) error {
 	list, err := fields(m, 2)
 	if err != nil {
 		return err
@@ -200,39 +198,24 @@ var handOffScript = newScript("handoff", func(op *Op, m *rueidis.RedisMessage) e
 		return unexpected(m)
 	}
 	return nil
-})
+}})
 
 // Force frees a lock whoever holds it, and deletes a key of any other type under
 // that name: Released, or Absent when there was no key.
 func (d Mutex) Force(op *Op, done Completer, name string) {
-	op.prepare(forceScript, true)
-	op.addKey(name)
-	op.addKey(lockChannel(name))
-	op.addArg(d.c.publish)
+	op.prepare(forceScript, name, true)
 	d.c.submit(op, done)
 }
 
-var forceScript = newScript("force", func(op *Op, m *rueidis.RedisMessage) error {
+var forceScript = newScript(script{name: "force", args: func(c *Client, _ *Op, args []string) []string {
+	return append(args, c.publish)
+}, decode: func(op *Op, m *rueidis.RedisMessage) error {
 	return op.freed(m, Absent)
-})
+}})
 
 func flag(b bool) string {
 	if b {
 		return "1"
 	}
 	return "0"
-}
-
-func (op *Op) addOwner(owner string) {
-	if owner == "" {
-		op.refuse(&ArgError{"owner", `""`})
-	}
-	op.addArg(owner)
-}
-
-func (op *Op) addLevel(level, least int64) {
-	if level < least {
-		op.refuse(&ArgError{"level", strconv.FormatInt(level, 10)})
-	}
-	op.addArg(strconv.FormatInt(level, 10))
 }

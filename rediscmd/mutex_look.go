@@ -5,13 +5,14 @@ import "github.com/redis/rueidis"
 // Check asks for an owner's hold: Held (with Count), or Absent; TTL is the key's in
 // both cases.
 func (d Mutex) Check(op *Op, done Completer, name, owner string) {
-	op.prepare(checkScript, false)
-	op.addKey(name)
-	op.addOwner(owner)
+	op.prepare(checkScript, name, false)
+	op.by(owner)
 	d.c.submit(op, done)
 }
 
-var checkScript = newScript("check", func(op *Op, m *rueidis.RedisMessage) error {
+var checkScript = newScript(script{name: "check", args: func(_ *Client, op *Op, args []string) []string {
+	return append(args, op.owner)
+}, decode: func(op *Op, m *rueidis.RedisMessage) error {
 	list, err := fields(m, 2)
 	if err != nil {
 		return err
@@ -27,19 +28,18 @@ var checkScript = newScript("check", func(op *Op, m *rueidis.RedisMessage) error
 	op.Reply.Verdict = Held
 	op.Reply.Count, err = holdCount(&list[0])
 	return err
-})
+}})
 
 // Inspect looks at a lock from outside: Held (with Owner, Count, TTL) or Absent,
 // and in both cases Listeners. A hash with several fields shows its first.
 func (d Mutex) Inspect(op *Op, done Completer, name string) {
-	op.prepare(inspectScript, false)
-	op.addKey(name)
-	op.addKey(lockChannel(name))
-	op.addArg(d.c.publish)
+	op.prepare(inspectScript, name, false)
 	d.c.submit(op, done)
 }
 
-var inspectScript = newScript("inspect", func(op *Op, m *rueidis.RedisMessage) error {
+var inspectScript = newScript(script{name: "inspect", args: func(c *Client, _ *Op, args []string) []string {
+	return append(args, c.publish)
+}, decode: func(op *Op, m *rueidis.RedisMessage) error {
 	list, err := fields(m, 5)
 	if err != nil {
 		return err
@@ -65,4 +65,4 @@ var inspectScript = newScript("inspect", func(op *Op, m *rueidis.RedisMessage) e
 	}
 	op.Reply.Count, err = holdCount(&list[2])
 	return err
-})
+}})

@@ -62,6 +62,9 @@ func ValidateName(name string, cluster bool) error {
 }
 
 func sameSlot(name string) bool {
+	if strings.IndexAny(name, "{}") < 0 {
+		return true
+	}
 	own := slot(name)
 	return own == slot(keyWithPrefix("p", name)) && own == slot(keyWithSuffix(name, "s"))
 }

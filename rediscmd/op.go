@@ -1,6 +1,7 @@
 package rediscmd
 
 import (
+	"strconv"
 	"time"
 )
 
@@ -68,44 +69,64 @@ type Reply struct {
 // op again.
 type Completer interface{ Completed(op *Op) }
 
-const (
-	maxKeys = 3
-	maxArgs = 7
-)
-
 // Op is one run of a script. Its sender owns it, usually embeds it by value, and
 // may use it again once it was completed. The zero value is ready. It must not be
 // copied or touched between submission and completion.
+//
+// It says what is wanted, in the script's terms; the worker that sends it writes
+// that down as keys and arguments, for one Op or for many at once (call.go).
 type Op struct {
 	Reply Reply // valid from Completed until the next submission
 
-	next   *Op // queue link
+	next   *Op // in a queue, then in a call
 	done   Completer
-	script *script
-	batch  *renewal // the leases of a renewal, instead of keys and args
+	batch  *renewal // the leases of a renewal
 	err    error    // refused before sending
-	nkeys  uint8
-	nargs  uint8
+	name   string
+	owner  string
+	to     string // the next owner of a hand-off
+	terms  terms
 	urgent bool // goes before operations that are not
-	keys   [maxKeys]string
-	args   [maxArgs]string
 }
 
-// prepare makes op a run of s. Each door calls it first.
-func (op *Op) prepare(s *script, urgent bool) {
-	op.Reply = Reply{}
-	op.script, op.urgent, op.batch, op.err = s, urgent, nil, nil
-	op.nkeys, op.nargs = 0, 0
+// terms are what Ops must have in common to travel in one script run.
+type terms struct {
+	script *script
+	lease  int64 // ms; 0: none
+	level  int64 // hold count to set
+	own    int64 // hand-off: how many of the channel's listeners are this client's
+	yield  YieldMode
+	holder bool // acquire: name the holder on refusal
 }
 
-func (op *Op) addKey(k string) {
-	op.keys[op.nkeys] = k
-	op.nkeys++
+// prepare makes op a run of s about a name. Each door calls it first.
+func (op *Op) prepare(s *script, name string, urgent bool) {
+	*op = Op{name: name, terms: terms{script: s}, urgent: urgent}
 }
 
-func (op *Op) addArg(a string) {
-	op.args[op.nargs] = a
-	op.nargs++
+// lease sets the lease, rounded up to whole milliseconds.
+func (op *Op) lease(lease time.Duration) {
+	ms, err := wireLease(lease)
+	if err != nil {
+		op.refuse(err)
+	}
+	op.terms.lease = ms
+}
+
+// level sets the hold count, which must be at least least.
+func (op *Op) level(level, least int64) {
+	if level < least {
+		op.refuse(&ArgError{"level", strconv.FormatInt(level, 10)})
+	}
+	op.terms.level = level
+}
+
+// by sets the owner.
+func (op *Op) by(owner string) {
+	if owner == "" {
+		op.refuse(&ArgError{"owner", `""`})
+	}
+	op.owner = owner
 }
 
 // refuse makes op fail without being sent.
@@ -117,5 +138,5 @@ func (op *Op) refuse(err error) {
 
 // fail writes the reply of an op that has no verdict.
 func (op *Op) fail(err error, sentAt time.Time) {
-	op.Reply = Reply{Outcome: Classify(err), Err: wrapError(op.script.name, err), SentAt: sentAt}
+	op.Reply = Reply{Outcome: Classify(err), Err: wrapError(op.terms.script.name, err), SentAt: sentAt}
 }

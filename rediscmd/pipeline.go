@@ -1,7 +1,6 @@
 package rediscmd
 
 import (
-	"context"
 	"fmt"
 	"runtime/debug"
 	"time"
@@ -12,12 +11,16 @@ import (
 // worker takes batches off a lane and sends each as one DoMulti. Its slices are its
 // scratch space from batch to batch.
 type worker struct {
-	lane  *lane
-	ops   []*Op // nil where completed
-	cmds  []rueidis.Completed
-	again []*Op // refused with NOSCRIPT
-	keys  []string
-	args  []string
+	lane     *lane
+	ops      []*Op // taken, not yet planned
+	runs     []run // under way
+	again    []run // to be sent once more
+	open     []int // indexes of runs that others may join
+	cmds     []rueidis.Completed
+	keys     []string
+	args     []string
+	deadline *deadline
+	carried  int // as the lane counts, until home
 }
 
 // run works until the lane is closed and empty.
@@ -27,56 +30,137 @@ func (w *worker) run() {
 		if len(w.ops) == 0 {
 			return
 		}
-		w.batch()
+		w.carried = len(w.ops)
+		w.batch(w.lane.c.cfg.Timeout)
+		w.home()
 	}
 }
 
-// batch completes every op in w.ops exactly once, come what may.
-func (w *worker) batch() {
+// small is a batch whose completion takes no time worth mentioning.
+const small = 8
+
+// home tells the lane, once per batch: when a small one is answered, or when a large
+// one is completed, since until then this worker does not look at the queue.
+func (w *worker) home() {
+	if w.carried > 0 {
+		w.lane.back(w.carried)
+		w.carried = 0
+	}
+}
+
+// batch completes every op in w.ops exactly once, come what may, within timeout.
+func (w *worker) batch(timeout time.Duration) {
 	c := w.lane.c
 	defer func() {
 		if v := recover(); v != nil {
 			c.cfg.Logger.Error("rediscmd: panic in a pipeline worker", "panic", v, "stack", string(debug.Stack()))
 			w.cmds = nil // see keep
-			for i := range w.ops {
-				w.fail(i, fmt.Errorf("panic: %v", v), time.Now())
-			}
+			w.giveUp(fmt.Errorf("panic: %v", v))
 		}
 		clear(w.cmds)
-		clear(w.again)
 		clear(w.keys)
 		clear(w.args)
 	}()
 
-	w.dropRefused()
-	if len(w.ops) == 0 {
+	n := w.plan()
+	if n == 0 {
 		return
 	}
-	c.observe(len(w.ops))
-
-	w.cmds = w.cmds[:0]
-	for _, op := range w.ops {
-		w.cmds = append(w.cmds, w.command(op, false))
-	}
+	c.observe(n)
 	sentAt := time.Now()
-	ctx, cancel := context.WithTimeout(context.Background(), c.cfg.Timeout)
-	defer cancel()
-	results := c.cfg.Client.DoMulti(ctx, w.cmds...)
-	w.keep(results)
-
-	w.again = w.again[:0]
-	for i, op := range w.ops {
-		m, err := results[i].ToMessage()
-		if isNoScript(err) {
-			w.again = append(w.again, op)
-			w.ops[i] = nil
-			continue
+	w.deadline = w.deadline.start(timeout)
+	defer func() { w.deadline = w.deadline.stop() }()
+	w.round(sentAt)
+	for len(w.again) > 0 {
+		w.runs, w.again = w.again, w.runs
+		if err := w.deadline.Err(); err != nil {
+			w.tooLate(err, sentAt)
+			return
 		}
-		w.finish(i, &m, err, sentAt)
+		w.round(sentAt)
 	}
-	if len(w.again) > 0 {
-		w.sendText(ctx, sentAt)
+}
+
+// round sends w.runs, completes what is answered, and leaves the rest in w.again:
+// runs of a script that the server had forgotten, to be sent with its text, and runs
+// for many that were refused, to be sent one by one, so that a lock nobody may touch
+// does not cost the others theirs. In neither case anything had run.
+//
+// All keep the time at which they were first sent: the lease may be counted from
+// there.
+func (w *worker) round(sentAt time.Time) {
+	w.cmds = w.cmds[:0]
+	for i := range w.runs {
+		w.cmds = append(w.cmds, w.command(&w.runs[i]))
 	}
+	client := w.lane.c.cfg.Client
+	if len(w.runs) == 1 {
+		result := client.Do(w.deadline, w.cmds[0])
+		if w.carried <= small {
+			w.home()
+		}
+		w.reply(&w.runs[0], result, sentAt)
+	} else {
+		results := client.DoMulti(w.deadline, w.cmds...)
+		w.keep(results)
+		if w.carried <= small {
+			w.home()
+		}
+		for i := range results {
+			w.reply(&w.runs[i], results[i], sentAt)
+		}
+	}
+	w.runs = w.runs[:0]
+}
+
+func (w *worker) reply(r *run, result rueidis.RedisResult, sentAt time.Time) {
+	m, err := result.ToMessage()
+	switch {
+	case err == nil || rueidis.IsRedisNil(err):
+		w.answered(r, &m, sentAt)
+	case isNoScript(err) && !r.text:
+		w.again = append(w.again, run{terms: r.terms, first: r.first, last: r.last, n: r.n, text: true})
+		r.first, r.n = nil, 0
+	case r.n > 1 && Classify(err) == OutcomeFailed:
+		for r.n > 0 {
+			one := run{terms: r.terms, text: r.text}
+			one.push(r.pop())
+			w.again = append(w.again, one)
+		}
+	default:
+		w.failed(r, err, sentAt)
+	}
+}
+
+// tooLate completes w.runs, of which nothing has run.
+func (w *worker) tooLate(err error, sentAt time.Time) {
+	for i := range w.runs {
+		for r := &w.runs[i]; r.n > 0; {
+			op := r.pop()
+			op.Reply = Reply{
+				Outcome: OutcomeRetryable, SentAt: sentAt,
+				Err: &CallError{Script: op.terms.script.name, Err: fmt.Errorf("no time left to send it again: %w", err)},
+			}
+			w.lane.c.complete(op)
+		}
+	}
+	w.runs = w.runs[:0]
+}
+
+// giveUp completes what a panic has left.
+func (w *worker) giveUp(err error) {
+	now := time.Now()
+	for _, runs := range [][]run{w.runs, w.again} {
+		for i := range runs {
+			w.failed(&runs[i], err, now)
+		}
+	}
+	for _, op := range w.ops {
+		if op != nil {
+			w.fail(op, err, now)
+		}
+	}
+	w.runs, w.again = w.runs[:0], w.again[:0]
 }
 
 // keep lets go of the slice of commands if any of them has no reply: rueidis may
@@ -97,116 +181,6 @@ func isNoScript(err error) bool {
 	}
 	redisErr, ok := asRedisError(err)
 	return ok && errorCode(redisErr.Error()) == "NOSCRIPT"
-}
-
-// sendText runs w.again with their text, which also teaches it to the server. They
-// keep the time at which they were first sent: the lease may be counted from there.
-func (w *worker) sendText(ctx context.Context, sentAt time.Time) {
-	w.ops = append(w.ops[:0], w.again...)
-	if ctx.Err() != nil {
-		for i := range w.ops {
-			w.reply(i, Reply{
-				Outcome: OutcomeRetryable, SentAt: sentAt,
-				Err: &CallError{Script: w.ops[i].script.name, Err: fmt.Errorf("the server forgot the script: %w", ctx.Err())},
-			})
-		}
-		return
-	}
-	w.cmds = w.cmds[:0]
-	for _, op := range w.ops {
-		w.cmds = append(w.cmds, w.command(op, true))
-	}
-	results := w.lane.c.cfg.Client.DoMulti(ctx, w.cmds...)
-	w.keep(results)
-	for i, result := range results {
-		m, err := result.ToMessage()
-		w.finish(i, &m, err, sentAt)
-	}
-}
-
-// dropRefused fails the ops that must not be sent, and closes the gaps.
-func (w *worker) dropRefused() {
-	kept := 0
-	for i, op := range w.ops {
-		if op.err == nil && w.lane.c.cfg.Cluster {
-			op.err = op.crossSlot()
-		}
-		if op.err != nil {
-			w.fail(i, op.err, time.Time{})
-			continue
-		}
-		w.ops[i] = nil
-		w.ops[kept] = op
-		kept++
-	}
-	w.ops = w.ops[:kept]
-}
-
-// crossSlot finds keys in different slots, on which rueidis would panic.
-func (op *Op) crossSlot() error {
-	for i := 1; i < int(op.nkeys); i++ {
-		if slot(op.keys[i]) != slot(op.keys[0]) {
-			return &NameError{op.keys[0], "its braces put the lock and its channel into different cluster slots"}
-		}
-	}
-	return nil
-}
-
-// command builds EVALSHA, or EVAL with the script's text.
-func (w *worker) command(op *Op, text bool) rueidis.Completed {
-	keys, args := op.keys[:op.nkeys], op.args[:op.nargs]
-	if op.batch != nil {
-		w.keys, w.args = op.batch.appendTo(w.keys[:0], w.args[:0])
-		keys, args = w.keys, w.args
-	}
-	b := w.lane.c.cfg.Client.B()
-	if text {
-		return b.Eval().Script(op.script.text).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
-	}
-	return b.Evalsha().Sha1(op.script.sha).Numkeys(int64(len(keys))).Key(keys...).Arg(args...).Build()
-}
-
-// finish turns a result into op i's reply.
-func (w *worker) finish(i int, m *rueidis.RedisMessage, err error, sentAt time.Time) {
-	op := w.ops[i]
-	if err != nil && !rueidis.IsRedisNil(err) {
-		if w.lane.c.topology != nil {
-			w.lane.c.topology.noticed(err)
-		}
-		w.fail(i, err, sentAt)
-		return
-	}
-	op.Reply = Reply{SentAt: sentAt}
-	if err := op.script.decode(op, m); err != nil {
-		w.fail(i, err, sentAt)
-		return
-	}
-	if op.Reply.Silent {
-		w.lane.c.silent.Do(func() {
-			w.lane.c.cfg.Logger.Warn("rediscmd: freed a lock, but may not publish that: waiters find out by polling", "script", op.script.name)
-		})
-	}
-	w.complete(i)
-}
-
-func (w *worker) fail(i int, err error, sentAt time.Time) {
-	if op := w.ops[i]; op != nil {
-		op.fail(err, sentAt)
-		w.complete(i)
-	}
-}
-
-func (w *worker) reply(i int, r Reply) {
-	w.ops[i].Reply = r
-	w.complete(i)
-}
-
-// complete gives op i back to its owner, who may use it again at once: it is
-// forgotten first.
-func (w *worker) complete(i int) {
-	op := w.ops[i]
-	w.ops[i] = nil
-	w.lane.c.complete(op)
 }
 
 // complete calls op's completer. One that panics has broken its promise, but the

@@ -120,39 +120,41 @@ func TestUrgentOpsGoFirstInBatchesOfAtMostMaxBatch(t *testing.T) {
 	})
 }
 
-func TestWorkersAreStartedOnlyWhenNeeded(t *testing.T) {
+// The server keeps its replies to itself, so whoever sets out stays away.
+func TestWorkersSetOutOnlyWhenNeeded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := redistest.NewBubble(t)
 		c := newClient(t, Config{Client: b.Client(t), Workers: 3})
 		lane := c.lanes.only
-		count := func() (workers, idle int) {
-			lane.mu.Lock()
-			defer lane.mu.Unlock()
-			return lane.workers, lane.idle
-		}
-		for round := range 3 { // started in the first, called in the others
+		for round := range 2 { // started in the first, called in the second
+			b.SetFault(redistest.DropReplies)
 			rec := &recorder{}
-			busy := make(chan struct{})
-			for i := range 5 {
-				op := &recorded{name: "op", r: rec, wait: busy}
+			// The second does not wait for the first, the third and fourth go together,
+			// and then all are away.
+			for i, want := range []struct{ away, carried, queued int }{{1, 1, 0}, {2, 2, 0}, {2, 2, 1}, {3, 4, 0}, {3, 4, 1}, {3, 4, 2}, {3, 4, 3}, {3, 4, 4}} {
+				op := &recorded{name: "op", r: rec}
 				c.Mutex().Check(&op.op, op, "k", "a:1")
 				synctest.Wait()
-				want, wantIdle := 3, max(0, 2-i)
-				if round == 0 {
-					want, wantIdle = min(i+1, 3), 0
+				lane.mu.Lock()
+				if lane.away != want.away || lane.carried != want.carried || lane.queued() != want.queued {
+					t.Errorf("round %d, op %d: %d away with %d, %d queued, want %+v", round, i, lane.away, lane.carried, lane.queued(), want)
 				}
-				if workers, idle := count(); workers != want || idle != wantIdle {
-					t.Errorf("round %d, op %d: %d workers, %d idle, want %d and %d", round, i, workers, idle, want, wantIdle)
+				if round == 0 && lane.workers != want.away {
+					t.Errorf("op %d: %d workers for %d batches", i, lane.workers, want.away)
 				}
+				lane.mu.Unlock()
 			}
-			close(busy)
+			b.SetFault(redistest.NoFault)
+			time.Sleep(3 * time.Second)
 			synctest.Wait()
-			if len(rec.order) != 5 {
+			if len(rec.order) != 8 {
 				t.Fatalf("round %d: %d ops completed", round, len(rec.order))
 			}
-			if workers, idle := count(); workers != 3 || idle != 3 {
-				t.Errorf("after round %d: %d workers, %d idle", round, workers, idle)
+			lane.mu.Lock()
+			if lane.workers != 3 || lane.idle != 3 || lane.away != 0 || lane.carried != 0 {
+				t.Errorf("after round %d: %d workers, %d idle, %d away with %d", round, lane.workers, lane.idle, lane.away, lane.carried)
 			}
+			lane.mu.Unlock()
 		}
 	})
 }
@@ -160,19 +162,22 @@ func TestWorkersAreStartedOnlyWhenNeeded(t *testing.T) {
 func TestOneWorkerIsCalledAtATime(t *testing.T) {
 	c := &Client{cfg: Config{}.withDefaults()}
 	lane := newLane(c)
-	lane.idle = 3 // nobody is really there
+	lane.workers, lane.idle = 3, 3 // nobody is really there
 	ops := make([]Op, 4)
 	for i := range 3 {
 		lane.push(&ops[i])
-		if lane.idle != 2 || !lane.called || lane.workers != 0 {
-			t.Errorf("push %d: %d idle, called %v, %d workers", i, lane.idle, lane.called, lane.workers)
+		if lane.idle != 2 || lane.home() != 1 {
+			t.Errorf("push %d: %d idle, %d at home", i, lane.idle, lane.home())
 		}
 	}
-	if got := lane.take(nil); len(got) != 3 || lane.called {
-		t.Errorf("took %d, called %v", len(got), lane.called)
+	if got := lane.take(nil); len(got) != 3 || lane.away != 1 || lane.idle != 2 {
+		t.Errorf("took %d, %d away, %d idle", len(got), lane.away, lane.idle)
 	}
-	if lane.push(&ops[3]); lane.idle != 1 || !lane.called {
-		t.Errorf("next push: %d idle, called %v", lane.idle, lane.called)
+	if lane.push(&ops[3]); lane.idle != 2 {
+		t.Error("one operation was not worth a batch while three are away")
+	}
+	if lane.back(3); lane.home() != 1 {
+		t.Errorf("%d at home", lane.home())
 	}
 }
 

@@ -57,9 +57,8 @@ func (c *Client) renew(items []*Renewal, size int, done RenewCompleter) {
 		r := &runs[i]
 		r.c, r.done = c, done
 		r.items, items = items[:min(size, len(items))], items[min(size, len(items)):]
-		r.op.prepare(renewScript, true)
+		r.op.prepare(renewScript, r.items[0].Name, true)
 		r.op.batch = r
-		r.op.addKey(r.items[0].Name) // for the lane; the command is built from items
 		for _, item := range r.items {
 			if _, err := wireLease(item.Lease); err != nil {
 				r.op.refuse(err)
@@ -78,17 +77,24 @@ func (r *renewal) Completed(op *Op) {
 	r.done.Renewed(r.items, op.Reply)
 }
 
-// appendTo adds the keys and arguments to a worker's scratch space.
-func (r *renewal) appendTo(keys, args []string) ([]string, []string) {
+// names are the keys of a renewal.
+func (r *renewal) names(keys []string) []string {
 	for _, item := range r.items {
-		ms, _ := wireLease(item.Lease) // checked by renew
 		keys = append(keys, item.Name)
-		args = append(args, r.c.leases.format(ms), item.Owner)
 	}
-	return keys, args
+	return keys
 }
 
-var renewScript = newScript("renew", func(op *Op, m *rueidis.RedisMessage) error {
+var renewScript = newScript(script{name: "renew", args: func(c *Client, op *Op, args []string) []string {
+	if op.batch == nil { // Extend
+		return append(args, c.leases.format(op.terms.lease), op.owner)
+	}
+	for _, item := range op.batch.items {
+		ms, _ := wireLease(item.Lease) // checked by renew
+		args = append(args, c.leases.format(ms), item.Owner)
+	}
+	return args
+}, decode: func(op *Op, m *rueidis.RedisMessage) error {
 	if op.batch == nil { // Extend
 		list, err := fields(m, 1)
 		if err != nil {
@@ -116,7 +122,7 @@ var renewScript = newScript("renew", func(op *Op, m *rueidis.RedisMessage) error
 	}
 	op.Reply.Verdict, op.Reply.Count = Renewed, held
 	return nil
-})
+}})
 
 // ExtendArgs says whose lease on what is set to how long from now.
 type ExtendArgs struct {
@@ -128,9 +134,8 @@ type ExtendArgs struct {
 // Extend sets the lease of a lock that its owner holds, be it longer or shorter than
 // what is left: Renewed, or Absent when the owner does not hold it.
 func (d Mutex) Extend(op *Op, done Completer, a ExtendArgs) {
-	op.prepare(renewScript, true)
-	op.addKey(a.Name)
-	d.c.addLease(op, a.Lease)
-	op.addOwner(a.Owner)
+	op.prepare(renewScript, a.Name, true)
+	op.lease(a.Lease)
+	op.by(a.Owner)
 	d.c.submit(op, done)
 }

@@ -11,13 +11,20 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// script is a Lua file with the door back: decode reads its reply into op.Reply,
-// whose Outcome is already OutcomeDone, and says what is wrong with it.
+// script is a Lua file with its two doors: args writes an op's arguments, decode
+// reads its reply into op.Reply, whose Outcome is already OutcomeDone, and says what
+// is wrong with it.
 type script struct {
 	name   string
-	text   string
-	sha    string
+	args   func(c *Client, op *Op, args []string) []string
 	decode func(op *Op, m *rueidis.RedisMessage) error
+	// many: one run may be about several ops with equal terms. Their names are its
+	// keys, and their owners follow the arguments. It answers with a list, or with
+	// one value that goes for all.
+	many bool
+
+	text string
+	sha  string
 }
 
 //go:embed lua/*.lua
@@ -26,15 +33,21 @@ var luaFiles embed.FS
 // scripts lists every script, to be loaded into each server.
 var scripts []*script
 
-func newScript(name string, decode func(op *Op, m *rueidis.RedisMessage) error) *script {
+// newScript adds the Lua file of that name, with what scripts share before it.
+func newScript(s script) *script {
+	s.text = luaFile("channel") + luaFile(s.name)
+	sum := sha1.Sum([]byte(s.text))
+	s.sha = hex.EncodeToString(sum[:])
+	scripts = append(scripts, &s)
+	return &s
+}
+
+func luaFile(name string) string {
 	text, err := luaFiles.ReadFile("lua/" + name + ".lua")
 	if err != nil {
 		panic(err) // the file is part of the binary
 	}
-	sum := sha1.Sum(text)
-	s := &script{name: name, text: string(text), sha: hex.EncodeToString(sum[:]), decode: decode}
-	scripts = append(scripts, s)
-	return s
+	return string(text)
 }
 
 // unexpected describes a reply that no version of the script gives.

@@ -1,37 +1,77 @@
--- Takes a mutex, or sets its owner's hold count. Sending it again changes nothing
--- but the lease, so a lost reply is settled by asking once more.
+-- Takes mutexes, or sets their owners' hold counts, each for itself: one that is
+-- held, or that fails, does not stop the others. Sending it again changes nothing
+-- but the leases, so a lost reply is settled by asking once more.
 --
--- KEYS[1] lock: hash, owner -> hold count
+-- KEYS[1..n] locks: hash, owner -> hold count
 -- ARGV[1] lease in ms
--- ARGV[2] owner
--- ARGV[3] level: the hold count after this grant; above 1 only its owner gets it
--- ARGV[4] "1": on refusal name the holder
--- Returns nil when granted, else the PTTL (-1 no TTL, -2 no key),
--- or {PTTL, first owner, its count} when asked for.
+-- ARGV[2] level: the hold count after this grant; above 1 only its owner gets it
+-- ARGV[3] "1": on refusal name the holder
+-- ARGV[4..n] owner of each lock in turn
+-- Returns nil when all are granted, else a list: nil for a granted one, else its
+-- PTTL (-1 no TTL, -2 no key), or {PTTL, first owner, its count} when asked for, or
+-- its error. For a single lock only its entry.
 
-local key, lease, owner, level = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
+local lease, level, want = ARGV[1], ARGV[2], ARGV[3]
 
-if redis.call('exists', key) == 0 then
-  if level == '1' then
-    redis.call('hset', key, owner, level)
-    -- Without a TTL the lock would outlive everybody: better none at all.
-    local expiry = redis.pcall('pexpire', key, lease)
-    if type(expiry) == 'table' then
-      redis.call('del', key)
-      return expiry
-    end
-    return nil
+local function take(key, owner)
+  local set = redis.pcall('hset', key, owner, level)
+  if type(set) == 'table' then
+    return set
   end
-elseif redis.call('hexists', key, owner) == 1 then
-  -- The lease first: if it is refused, the count has not moved.
-  redis.call('pexpire', key, lease)
-  redis.call('hset', key, owner, level)
-  return nil
+  -- Without a TTL the lock would outlive everybody: better none at all.
+  local expiry = redis.pcall('pexpire', key, lease)
+  if type(expiry) == 'table' then
+    redis.call('del', key)
+    return expiry
+  end
+  return false
 end
 
-local ttl = redis.call('pttl', key)
-if ARGV[4] ~= '1' or ttl == -2 then
-  return ttl
+local function ask(key, owner)
+  local held = redis.pcall('hexists', key, owner)
+  if held == 1 then
+    -- The lease first: if it is refused, the count has not moved.
+    local set = redis.pcall('pexpire', key, lease)
+    if type(set) ~= 'table' then
+      set = redis.pcall('hset', key, owner, level)
+    end
+    return type(set) == 'table' and set
+  elseif held ~= 0 then
+    return held
+  end
+
+  local ttl = redis.call('pttl', key)
+  if ttl == -2 and level == '1' then
+    return take(key, owner)
+  elseif ttl == -2 or want ~= '1' then
+    return ttl
+  end
+  local found = redis.pcall('hscan', key, '0', 'count', '1')
+  if found.err then
+    return found
+  end
+  local page = found[2]
+  return {ttl, page[1] or '', tonumber(page[2] or '0') or 0}
 end
-local page = redis.call('hscan', key, '0', 'count', '1')[2]
-return {ttl, page[1] or '', tonumber(page[2] or '0') or 0}
+
+-- Usually all are free, which one command tells. A lock that is named twice is free
+-- for the first who asks only.
+local free = level == '1' and redis.call('exists', unpack(KEYS)) == 0
+local taken, out, granted = {}, {}, true
+for i = 1, #KEYS do
+  local key, owner = KEYS[i], ARGV[3 + i]
+  if free and not taken[key] then
+    taken[key] = true
+    out[i] = take(key, owner)
+  else
+    out[i] = ask(key, owner)
+  end
+  granted = granted and not out[i]
+end
+
+if granted then
+  return nil
+elseif #KEYS == 1 then
+  return out[1]
+end
+return out

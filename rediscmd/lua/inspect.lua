@@ -1,7 +1,6 @@
 -- Reads who holds a mutex and how many listen for its end. Writes nothing.
 --
 -- KEYS[1] lock: hash, owner -> hold count
--- KEYS[2] channel of the lock
 -- ARGV[1] publish command, PUBLISH or SPUBLISH: tells which listeners to count
 -- Returns {exists 0 or 1, first owner, its count as text, PTTL, listeners},
 -- listeners -1 when the server will not say.
@@ -11,7 +10,7 @@ local count = 'numsub'
 if ARGV[1] == 'SPUBLISH' then
   count = 'shardnumsub'
 end
-local listeners = redis.pcall('pubsub', count, KEYS[2])
+local listeners = redis.pcall('pubsub', count, channel(KEYS[1]))
 return {
   redis.call('exists', KEYS[1]),
   page[1] or '',
