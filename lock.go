@@ -64,7 +64,9 @@ func (l *Lock) Name() string { return l.name }
 // Lock waits until the lock is granted or ctx ends, whichever is first; ctx (and
 // WaitFor) bound the wait only, never the hold. Waiting calls of one runtime are
 // granted in order of arrival. While Redis gives no verdict the wait goes on, and
-// the error at its end carries the server's.
+// the error at its end carries the server's. A ctx that is canceled, rather than
+// running out, while Redis does not answer at all is noticed when the command under
+// way has had its time: a tenth of the watchdog timeout, 1 s at most.
 //
 // Errors: ErrNotAcquired (with ctx's own when ctx ended, a *HeldError when WaitFor
 // did), ErrClosed, ErrOverloaded, ErrInvalidName, ErrInvalidLease, ErrInvalidOwner,
@@ -79,9 +81,9 @@ func (l *Lock) Lock(ctx context.Context, opts ...LockOption) (*Hold, error) {
 }
 
 // TryLock makes one attempt and does not wait for a holder: ErrNotAcquired, a
-// *HeldError, if somebody else has the lock. ctx bounds the round trip. If Redis
-// gives no verdict it is ErrUnavailable at once, and what a lost reply may have
-// granted is taken back; the other errors are Lock's.
+// *HeldError, if somebody else has the lock. ctx bounds the round trip, as it does
+// in Lock. If Redis gives no verdict it is ErrUnavailable at once, and what a lost
+// reply may have granted is taken back; the other errors are Lock's.
 func (l *Lock) TryLock(ctx context.Context, opts ...LockOption) (*Hold, error) {
 	h, err := l.request(ctx, true, false, opts)
 	if err != nil {

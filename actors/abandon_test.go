@@ -18,7 +18,7 @@ import (
 func TestCancelThatOvertakesItsCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
-		h := &Hold{sys: r.System, key: key{"lock", r.kind}, name: "lock", parent: t.Context()}
+		h := &Hold{sys: r.System, key: key{"lock", r.kind}, parent: t.Context()}
 		h.hold, h.kind, h.owner = h, callAcquire, r.NewOwner()
 		h.lease, h.watchdog = r.rules.watchdog, true
 		h.timer.Value = h

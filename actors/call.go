@@ -10,10 +10,12 @@ const (
 	callUnlock
 	callExtend
 	callForce
+	callInspect // changes nothing: the transition function never sees it
 )
 
 // phase is how far a call has come. It only moves inside the transition
-// function, so whoever reads it there reads the truth.
+// function, so whoever reads it there reads the truth. It also says which list
+// the call is in, if any.
 type phase uint8
 
 const (
@@ -21,98 +23,114 @@ const (
 	phaseUrgent        // in the urgent queue: its turn comes before any waiter's
 	phaseQueued        // acquire: in the waiting queue
 	phaseFlying        // its command is on its way
-	phaseGranted       // acquire: the owner has this level of the lock
+	phaseGranted       // acquire: the owner has this level of the lock (tenure.levels)
 	phaseOver          // settled, nothing more will happen to it
 )
 
 // call is one request to a name, as the transition function sees it: plain data.
 // It is embedded in the struct that carries its future (a Hold is the acquire it
 // began as), so a request, its queue node and its message are one allocation.
+// There is one for each waiter and each hold: what only other calls need is
+// behind duty.
 type call struct {
 	message // the call as a letter to its actor, posted once
 
-	next, prev *call // queue links; a granted acquire is linked into its tenure
-	list       *calls
+	next, prev *call   // queue links; a granted acquire is linked into its tenure
+	hold       *Hold   // an acquire's; nil in a simulation
+	tenure     *tenure // acquire: once granted; unlock and extend: what they are about
+	*duty              // not an acquire's
 
-	kind  callKind
-	phase phase
+	owner  Owner
+	lease  time.Duration // whole milliseconds
+	unsure time.Duration // a lost reply may have granted it until then; 0: no
 
-	// Acquire.
-	owner    Owner
-	lease    time.Duration // whole milliseconds
-	watchdog bool          // no explicit lease: renewed while it is held
-	try      bool          // one attempt, no waiting
-	shared   bool          // the owner may have other calls under way (As, ctx)
-	reentry  bool          // the owner has the lock: one level more
-	record   bool          // somebody wants to know who holds it (a span, a try)
-	dropped  bool          // its caller was answered while it was flying
-	blocked  bool          // somebody else had it when it was first looked at
-	place    int           // its place in the queue when it entered, from 1
-	woke     string        // what its latest attempt was woken by, if it was parked
-	attempts int
-	unsure   time.Duration // a lost reply may have granted it until then; 0: no
+	attempts int32
+	place    int32 // its place in the queue when it entered, from 1
+	count    int32 // the owner's count after this grant
+	kind     callKind
+	phase    phase
+	woke     wakeup // what its latest attempt was woken by, if it was parked
+	watchdog bool   // no explicit lease: renewed while it is held
+	try      bool   // one attempt, no waiting
+	shared   bool   // the owner may have other calls under way (As, ctx)
+	reentry  bool   // the owner has the lock: one level more
+	record   bool   // somebody wants to know who holds it (a span, a try)
+	dropped  bool   // its caller was answered while it was flying
+	blocked  bool   // somebody else had it when it was first looked at
+}
 
-	// Acquire once granted; unlock and extend: what they are about.
-	tenure *tenure
+// duty is what a call needs that is no acquire.
+type duty struct {
+	after settler // where the outcome goes; nil where nobody asked (giving back, simulation)
 
 	// Unlock.
 	at    time.Duration // when it was asked for
 	of    *call         // the level to give back
-	all   bool          // every level: nobody is left to want any of them
 	to    *call         // the hand-off's target, kept while its outcome is unknown
+	all   bool          // every level: nobody is left to want any of them
 	plain bool          // no hand-off: the server refused one
-
-	// Where the outcome goes; nil where nobody asked (giving back, simulation).
-	hold  *Hold
-	after settler
 }
 
-// settler receives the outcome of an unlock, an extend or a forced unlock.
+// settler receives the outcome of a call that is no acquire.
 type settler interface{ settle(did bool, err error) }
 
-// calls is a FIFO of calls, linked through them.
+// settle tells whoever asked for a call that is no acquire.
+func (c *call) settle(did bool, err error) {
+	if c.duty != nil && c.after != nil {
+		c.after.settle(did, err)
+	}
+}
+
+// target is the waiter that a hand-off passes the lock to.
+func (c *call) target() *call {
+	if c.duty == nil {
+		return nil
+	}
+	return c.to
+}
+
+// calls is a FIFO of calls, linked through them. The head's prev is the tail.
 type calls struct {
-	head, tail *call
-	n          int
+	head *call
+	n    int
 }
 
 func (q *calls) push(c *call) {
-	c.list, c.prev, c.next = q, q.tail, nil
-	if q.tail == nil {
-		q.head = c
+	c.next = nil
+	if q.head == nil {
+		q.head, c.prev = c, c
 	} else {
-		q.tail.next = c
+		tail := q.head.prev
+		tail.next, c.prev, q.head.prev = c, tail, c
 	}
-	q.tail = c
 	q.n++
 }
 
 func (q *calls) pushFront(c *call) {
-	c.list, c.prev, c.next = q, nil, q.head
 	if q.head == nil {
-		q.tail = c
-	} else {
-		q.head.prev = c
+		q.push(c)
+		return
 	}
+	c.next, c.prev = q.head, q.head.prev
+	q.head.prev = c
 	q.head = c
 	q.n++
 }
 
+// remove takes out a call that is in q.
 func (q *calls) remove(c *call) {
-	if c.list != q {
-		return
-	}
-	if c.prev == nil {
-		q.head = c.next
+	next, prev := c.next, c.prev
+	if c == q.head {
+		q.head = next
 	} else {
-		c.prev.next = c.next
+		prev.next = next
 	}
-	if c.next == nil {
-		q.tail = c.prev
-	} else {
-		c.next.prev = c.prev
+	if next != nil {
+		next.prev = prev
+	} else if q.head != nil {
+		q.head.prev = prev
 	}
-	c.list, c.prev, c.next = nil, nil, nil
+	c.next, c.prev = nil, nil
 	q.n--
 }
 

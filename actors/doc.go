@@ -6,13 +6,15 @@
 //	              No clock, no Redis, no goroutine. Everything a lock does because
 //	              something happened is decided here; sim_test.go runs it through
 //	              hundreds of thousands of random schedules.
-//	cell.go       one name: its state, its one command in flight, its timer.
-//	effects.go    carries effects out. Decides nothing, blocks on nothing.
-//	table.go      finds the actor of a name and delivers; mailbox.go queues;
-//	activation.go is the protoactor actor that handles.
+//	activation.go the protoactor actor of a name, with its one command in flight;
+//	              handle.go turns messages into events, effects.go carries effects
+//	              out. They decide nothing and block on nothing.
+//	cell.go       one name, and what it remembers; work.go is what it has besides
+//	              while something goes on. table.go finds the name and delivers;
+//	              pool.go has the actors, mailbox.go queues.
 //
-// hold.go and hold_life.go are what callers see; watchdog.go keeps leases alive;
-// system.go wires it together.
+// hold.go and hold_life.go are what callers see; watchdog.go keeps leases alive,
+// renewals.go is a batch of them on its way; system.go wires it together.
 //
 // # The life of a name
 //
@@ -60,11 +62,21 @@
 // notifier's, which runs user code about losses. Mutexes are held together only in
 // this order: shard, pool, mailbox; watch, wheel.
 //
-// A name whose state is quiet passivates: the activation returns to a pool, the
-// cell stays while there is something to remember, and is forgotten otherwise. A
-// message that arrives meanwhile is not lost: look-up, activation, count and send
-// happen under one shard lock, and an actor retires only when what was sent equals
-// what was handled.
+// A name with no message and no command in flight passivates: the activation
+// returns to a pool. If nothing goes on (nobody waits, no ghost), the state goes
+// with it, and a few words stay in the cell (rest); if there is nothing to remember
+// either, the cell is forgotten. A message that arrives meanwhile is not lost:
+// look-up, activation, count and send happen under one shard lock, and an actor
+// retires only when what was sent equals what was handled.
+//
+// # What a lock weighs
+//
+// A lock that is held is a Hold (with its call, future, timer entry and tenure), a
+// cell, and an entry of the table; a waiter is a Hold, and its name has a cell, a
+// work and a subscription. Nothing else is kept: owners are numbers until a command
+// needs their text, a renewal's item lives as long as its batch, and a span, a
+// context or a mapped name is made for the holds that have one (extra).
+// size_test.go holds the figures.
 //
 // System.Close tells every cell, waits until the table is empty, then stops the
 // pipeline, the wheel and the pooled actors. When its ctx ends first, a second

@@ -12,30 +12,23 @@ import (
 // effects carries out what the transition function decided, in its order. Each
 // effect is taken off the list before it runs, so one that panics is not run
 // twice. Nothing here decides anything, and nothing here blocks.
-func (c *cell) effects(now time.Duration) {
-	st := &c.state
+func (a *activation) effects(now time.Duration) {
+	st := &a.cell.work.state
 	for i := 0; i < len(st.out); i++ {
 		e := st.out[i]
 		st.out[i] = effect{}
-		c.doing = e.call
-		c.effect(&e, now)
+		a.doing = e.call
+		a.effect(&e, now)
 	}
-	c.doing = nil
+	a.doing = nil
 	st.out = st.out[:0]
 }
 
-// scratch is what one step needs and nothing keeps: an activation lends it to the
-// cell that it is bound to.
-type scratch struct {
-	ev  event
-	out []effect
-}
-
-func (c *cell) effect(e *effect, now time.Duration) {
-	s := c.sys
+func (a *activation) effect(e *effect, now time.Duration) {
+	c, w, s := a.cell, a.cell.work, a.cell.sys
 	switch e.kind {
 	case fxAsk:
-		c.send(&c.state.flight)
+		a.send(&w.state.flight)
 	case fxGrant:
 		if e.at != 0 {
 			s.tel.HandedOff(telemetry.ScopeLocal, now-e.at)
@@ -46,12 +39,10 @@ func (c *cell) effect(e *effect, now time.Duration) {
 	case fxFail:
 		e.call.hold.fail(e.err, c.lastTrouble())
 	case fxDone:
-		if e.call.after != nil {
-			e.call.after.settle(e.did, e.err)
-		}
+		e.call.settle(e.did, e.err)
 	case fxEnd:
 		if h := e.call.hold; h != nil {
-			h.end(e.err, e.reason, now)
+			h.end(e.ending, e.reason, now)
 		}
 	case fxWatch:
 		s.watch(e.tenure, now)
@@ -69,63 +60,80 @@ func (c *cell) effect(e *effect, now time.Duration) {
 			c.trouble.Store(&err)
 		}
 	case fxSubscribe:
-		c.sub = s.redis.Subscriber().Subscribe(c.key.kind.Door.Channel(c.key.name), c)
+		w.sub = s.redis.Subscriber().Subscribe(c.key.kind.Door.Channel(c.key.name), c)
 	case fxUnsubscribe:
-		c.sub.Close()
-		c.sub = nil
+		w.sub.Close()
+		w.sub = nil
 	case fxTimer:
 		if e.at == 0 {
-			s.wheel.Cancel(&c.timer)
+			s.wheel.Cancel(&w.timer)
 		} else {
-			_ = s.wheel.ScheduleExact(&c.timer, e.at) // closed: Close is under way and needs no timer
+			_ = s.wheel.ScheduleExact(&w.timer, e.at) // closed: Close is under way and needs no timer
 		}
 	}
 }
 
 // send turns a command into its script.
-func (c *cell) send(cmd *command) {
+func (a *activation) send(cmd *command) {
+	c := a.cell
 	door, name := c.key.kind.Door, c.key.name
+	if cmd.call != nil && cmd.call.hold != nil {
+		a.learn(cmd.call.hold)
+	}
 	c.sys.inFlight.Add(1)
-	defer c.unsent()
+	defer a.unsent()
 	switch cmd.kind {
 	case askAcquire:
-		door.Acquire(&c.op, c, rediscmd.AcquireArgs{
-			Name: name, Owner: cmd.owner.field, Lease: cmd.lease, Level: int64(cmd.level), WantHolder: cmd.record,
+		door.Acquire(&a.op, a, rediscmd.AcquireArgs{
+			Name: name, Owner: a.field(cmd.owner), Lease: cmd.lease, Level: int64(cmd.level), WantHolder: cmd.record,
 		})
 	case askRelease:
-		door.Release(&c.op, c, rediscmd.ReleaseArgs{
-			Name: name, Owner: cmd.owner.field, Level: int64(cmd.level), Lease: cmd.lease,
+		door.Release(&a.op, a, rediscmd.ReleaseArgs{
+			Name: name, Owner: a.field(cmd.owner), Level: int64(cmd.level), Lease: cmd.lease,
 		})
 	case askHandOff:
-		door.HandOff(&c.op, c, rediscmd.HandOffArgs{
-			Name: name, From: cmd.owner.field, To: cmd.to.field, Lease: cmd.lease, Yield: cmd.yield,
+		lease := cmd.lease
+		if cmd.keep {
+			lease = 0
+		}
+		door.HandOff(&a.op, a, rediscmd.HandOffArgs{
+			Name: name, From: a.field(cmd.owner), To: a.field(cmd.to), Lease: lease, Yield: cmd.yield,
 		})
 	case askExtend:
-		door.Extend(&c.op, c, rediscmd.ExtendArgs{Name: name, Owner: cmd.owner.field, Lease: cmd.lease})
+		door.Extend(&a.op, a, rediscmd.ExtendArgs{Name: name, Owner: a.field(cmd.owner), Lease: cmd.lease})
 	case askForce:
-		door.Force(&c.op, c, name)
+		door.Force(&a.op, a, name)
 	case askCheck:
-		door.Check(&c.op, c, name, cmd.owner.field)
+		door.Check(&a.op, a, name, a.field(cmd.owner))
+	}
+}
+
+// field returns an owner's text. The last one is kept: who is granted a lock is who
+// gives it back or hands it on, often through the same actor.
+func (a *activation) field(o Owner) string {
+	if o != a.spoke {
+		a.spoke, a.text = o, o.String()
+	}
+	return a.text
+}
+
+// learn takes over the text that was written for the request's span, if it has one.
+func (a *activation) learn(h *Hold) {
+	if x := h.extra.Load(); x != nil && x.owner != "" {
+		a.spoke, a.text = h.owner, x.owner
 	}
 }
 
 // unsent answers a command that panicked on its way out: without a reply its
 // name would wait for ever.
-func (c *cell) unsent() {
+func (a *activation) unsent() {
 	if v := recover(); v != nil {
-		c.sys.complain("panic while sending", c.key.name, v, debug.Stack())
-		c.op.Reply = rediscmd.Reply{
+		a.cell.sys.complain("panic while sending", a.cell.key.name, v, debug.Stack())
+		a.op.Reply = rediscmd.Reply{
 			Outcome: rediscmd.OutcomeUnknown,
 			Err:     fmt.Errorf("holdfast: internal error: %v", v),
 			SentAt:  time.Now(),
 		}
-		c.Completed(nil)
+		a.Completed(nil)
 	}
-}
-
-func (c *cell) lastTrouble() error {
-	if p := c.trouble.Load(); p != nil {
-		return *p
-	}
-	return nil
 }

@@ -56,7 +56,7 @@ const (
 	fxFail                          // the acquire failed with err
 	fxDrop                          // the acquire was given up by its caller, who knows
 	fxDone                          // an unlock, extend or force ended with err
-	fxEnd                           // a hold is over: cancel its context with err, and tell of a loss
+	fxEnd                           // a hold is over: cancel its context, and tell of a loss
 	fxWatch                         // (re)start the tenure's lease timer, renewing if watched
 	fxUnwatch                       // stop it: no renewal may be sent after this
 	fxBlocked                       // an acquire found somebody else in the way
@@ -74,6 +74,7 @@ type effect struct {
 	tenure *tenure
 	at     time.Duration // fxTimer: when; fxGrant: when the previous local owner unlocked, if it handed over
 	did    bool
+	ending ending // fxEnd: how
 	reason string
 	holder string
 	err    error
@@ -102,6 +103,7 @@ type command struct {
 	to     Owner         // hand-off: the next owner
 	level  int           // acquire: the count wanted; release: the count left
 	lease  time.Duration // the TTL that the script sets
+	keep   bool          // hand-off: no TTL is set, what is left of the old one suffices
 	yield  rediscmd.YieldMode
 	record bool // also return who holds it
 }

@@ -150,7 +150,11 @@ func (d *fakeDoor) HandOff(op *rediscmd.Op, done rediscmd.Completer, a rediscmd.
 		if l == nil || l.owner != a.From && l.owner != a.To {
 			return rediscmd.Reply{Verdict: rediscmd.Absent}
 		}
-		d.locks[a.Name] = &fakeLock{a.To, 1, time.Now().Add(a.Lease)}
+		expires := l.expires
+		if a.Lease != 0 {
+			expires = time.Now().Add(a.Lease)
+		}
+		d.locks[a.Name] = &fakeLock{a.To, 1, expires}
 		return rediscmd.Reply{Verdict: rediscmd.HandedOver}
 	})
 }
@@ -195,7 +199,7 @@ func (d *fakeDoor) Inspect(op *rediscmd.Op, done rediscmd.Completer, name string
 }
 
 // Renew notes a batch as sent even if it fails.
-func (d *fakeDoor) Renew(items []*rediscmd.Renewal, done rediscmd.RenewCompleter) {
+func (d *fakeDoor) Renew(lease time.Duration, items []*rediscmd.Renewal, done rediscmd.RenewCompleter) {
 	d.mu.Lock()
 	d.batches = append(d.batches, len(items))
 	d.sent["renew"] += len(items)
@@ -212,7 +216,7 @@ func (d *fakeDoor) Renew(items []*rediscmd.Renewal, done rediscmd.RenewCompleter
 			l := d.get(item.Name)
 			item.Held = l != nil && l.owner == item.Owner
 			if item.Held {
-				l.expires = time.Now().Add(item.Lease)
+				l.expires = time.Now().Add(lease)
 			}
 		}
 		d.mu.Unlock()

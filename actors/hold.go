@@ -2,10 +2,8 @@ package actors
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,34 +22,63 @@ import (
 //
 // A Hold begins its life as the request for it: one allocation carries the call,
 // its future, its place in the queue, its timer and, once granted, the lease.
+// What most requests never need is in extra.
 type Hold struct {
 	call
 	sys     *System
 	key     key
-	name    string // as the user says it, before any NameMapper
 	parent  context.Context
 	promise future.Promise[*Hold]
 	unhook  func() bool // stops watching parent; nil if it is not watched
 	timer   wheel.Entry[timed]
-	own     tenure                 // the tenure that this hold began, if it did
-	began   atomic.Pointer[tenure] // whose lease the timer is; nil: it is the wait's bound
+	own     tenure // the tenure that this hold began, if it did
+	extra   atomic.Pointer[extra]
 
-	asked   time.Duration
-	wait    time.Duration // WaitFor; 0: none
-	since   time.Duration // granted at
-	queued  time.Duration // when it was first found blocked
-	count   int
-	booked  bool // telemetry and counters have seen the acquire end
+	since  time.Duration // when it was asked for; once it is held, when it was granted
+	wait   time.Duration // WaitFor; 0: none
+	queued time.Duration // when it was first found blocked
+
+	leased    atomic.Bool // the timer is the lease's; before that it is the wait's bound
+	booked    bool        // telemetry and counters have seen the acquire end
+	unlocking bool        // guarded by the tenure's mutex, as is ended
+	ended     ending      // how it is over
+}
+
+// extra is what few holds have. It is made while the request is one goroutine's
+// at a time, or else under the tenure's mutex.
+type extra struct {
+	name    string // as the user says it, where a NameMapper made the key of it
+	owner   string // the owner's text, for the spans
 	acquire telemetry.AcquireSpan
 	span    telemetry.HoldSpan
 
-	unlocking atomic.Bool
-	mu        sync.Mutex
-	ended     error // the cause, once it is over
-	ctx       context.Context
-	cancel    context.CancelCauseFunc
-	lost      chan struct{}
+	ctx    context.Context // what is below: guarded by the tenure's mutex
+	cancel context.CancelCauseFunc
+	lost   chan struct{}
 }
+
+// more returns the extra, made on first use.
+func (h *Hold) more() *extra {
+	x := h.extra.Load()
+	if x == nil {
+		x = new(extra)
+		h.extra.Store(x)
+	}
+	return x
+}
+
+// ending is how a hold is over.
+type ending uint8
+
+const (
+	notEnded ending = iota
+	endedReleased
+	endedClosed
+	endedLost
+)
+
+// cause is the error that says so.
+func (e ending) cause() error { return [...]error{nil, ErrReleased, ErrClosed, ErrLost}[e] }
 
 // Granted is the future of this request. Whoever first takes the Hold out of it
 // (Get, TryGet, a callback, a combinator) claims the grant: from then on the
@@ -60,14 +87,19 @@ type Hold struct {
 func (h *Hold) Granted() *future.Future[*Hold] { return h.promise.Future() }
 
 // Name returns the lock's name.
-func (h *Hold) Name() string { return h.name }
+func (h *Hold) Name() string {
+	if x := h.extra.Load(); x != nil && x.name != "" {
+		return x.name
+	}
+	return h.key.name
+}
 
 // Owner returns who holds the lock.
 func (h *Hold) Owner() Owner { return h.owner }
 
 // Count returns how many levels the owner held right after this grant: 1 for
 // the first, 2 for a re-entry.
-func (h *Hold) Count() int { return h.count }
+func (h *Hold) Count() int { return int(h.count) }
 
 // Token returns the fencing token of a fenced lock's hold, 0 for other locks.
 func (h *Hold) Token() int64 { return 0 }
@@ -76,13 +108,17 @@ func (h *Hold) Token() int64 { return 0 }
 // monotonic clock: the last acknowledged lease, counted from before it was asked
 // for, less a margin for clock differences. 0 once the hold is over.
 func (h *Hold) ValidFor() time.Duration {
-	h.mu.Lock()
-	over := h.ended != nil
-	h.mu.Unlock()
-	if over {
+	if h.over() != notEnded {
 		return 0
 	}
 	return max(0, h.tenure.expiry()-h.sys.wheel.Now())
+}
+
+// over returns how the hold has ended, if it has.
+func (h *Hold) over() ending {
+	h.tenure.watch.mu.Lock()
+	defer h.tenure.watch.mu.Unlock()
+	return h.ended
 }
 
 // Context ends with the hold: context.Cause is ErrLost, ErrReleased or
@@ -91,35 +127,40 @@ func (h *Hold) ValidFor() time.Duration {
 // that locking the same name with it re-enters, and the hold's span. Every call
 // returns the same context.
 func (h *Hold) Context() context.Context {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.ctx == nil {
-		h.ctx, h.cancel = context.WithCancelCause(h.Adorn(context.WithoutCancel(h.parent)))
-		if h.ended != nil {
-			h.cancel(h.ended)
+	h.tenure.watch.mu.Lock()
+	defer h.tenure.watch.mu.Unlock()
+	x := h.more()
+	if x.ctx == nil {
+		x.ctx, x.cancel = context.WithCancelCause(h.Adorn(context.WithoutCancel(h.parent)))
+		if h.ended != notEnded {
+			x.cancel(h.ended.cause())
 		}
 	}
-	return h.ctx
+	return x.ctx
 }
 
 // Adorn returns ctx carrying the hold's owner and span.
 func (h *Hold) Adorn(ctx context.Context) context.Context {
-	return ContextWithOwner(h.span.Wrap(ctx), h.owner)
+	if x := h.extra.Load(); x != nil {
+		ctx = x.span.Wrap(ctx)
+	}
+	return ContextWithOwner(ctx, h.owner)
 }
 
 // Lost returns a channel that is closed when the hold is lost: at the local
 // deadline at the latest, which is before Redis can give the lock away, even
 // when Redis cannot be reached. A hold that is unlocked or closed is not lost.
 func (h *Hold) Lost() <-chan struct{} {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.lost == nil {
-		h.lost = make(chan struct{})
-		if errors.Is(h.ended, ErrLost) {
-			close(h.lost)
+	h.tenure.watch.mu.Lock()
+	defer h.tenure.watch.mu.Unlock()
+	x := h.more()
+	if x.lost == nil {
+		x.lost = make(chan struct{})
+		if h.ended == endedLost {
+			close(x.lost)
 		}
 	}
-	return h.lost
+	return x.lost
 }
 
 // UnlockAsync gives this level back. The hold's context ends at once; the future
@@ -130,15 +171,25 @@ func (h *Hold) Lost() <-chan struct{} {
 func (h *Hold) UnlockAsync() *future.Future[struct{}] { return h.unlock(0) }
 
 func (h *Hold) unlock(attend time.Duration) *future.Future[struct{}] {
-	if h.unlocking.Swap(true) {
+	if !h.startUnlock() {
 		return future.Failed[struct{}](ErrNotHeld)
 	}
-	h.end(ErrReleased, endUnlocked, h.sys.wheel.Now())
-	return h.sys.tell(&errand{call: call{kind: callUnlock, of: &h.call}}, h, attend)
+	h.end(endedReleased, endUnlocked, h.sys.wheel.Now())
+	return h.sys.tell(&errand{call: call{kind: callUnlock}, task: duty{of: &h.call}}, h, attend)
+}
+
+// startUnlock is true for the first unlock.
+func (h *Hold) startUnlock() bool {
+	h.tenure.watch.mu.Lock()
+	defer h.tenure.watch.mu.Unlock()
+	first := !h.unlocking
+	h.unlocking = true
+	return first
 }
 
 // Unlock gives this level back and waits for Redis' answer until ctx ends; the
-// unlock itself goes on if ctx ends first, and Unlock returns ctx's cause. The
+// unlock itself goes on if ctx ends first, and Unlock returns ctx's cause (if it is
+// canceled while Redis does not answer, within a command's time, as in Lock). The
 // other errors are UnlockAsync's. Only the first Unlock of a Hold can
 // succeed, later ones are ErrNotHeld. With a local waiter the lock passes to it
 // in the same round trip.
@@ -154,7 +205,10 @@ const closeWait = 5 * time.Second
 // and is nil when the hold was unlocked before. It still reports a hold that was
 // lost (ErrNotHeld, ErrLost), once.
 func (h *Hold) Close() error {
-	if h.unlocking.Load() {
+	h.tenure.watch.mu.Lock()
+	unlocked := h.unlocking
+	h.tenure.watch.mu.Unlock()
+	if unlocked {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), closeWait)
@@ -173,14 +227,11 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	if err != nil {
 		return err
 	}
-	h.mu.Lock()
-	over := h.ended
-	h.mu.Unlock()
-	switch over {
-	case nil:
-	case ErrLost:
+	switch h.over() {
+	case notEnded:
+	case endedLost:
 		return errGone
-	case ErrClosed:
+	case endedClosed:
 		return ErrClosed
 	default:
 		return ErrNotHeld
@@ -200,12 +251,13 @@ func CheckLease(d time.Duration) (time.Duration, error) {
 
 // LogValue implements slog.LogValuer.
 func (h *Hold) LogValue() slog.Value {
-	return slog.GroupValue(slog.String("lock", h.name), slog.String("owner", h.owner.String()), slog.Int("count", h.count))
+	return slog.GroupValue(slog.String("lock", h.Name()), slog.String("owner", h.owner.String()), slog.Int("count", h.Count()))
 }
 
 // errand is an unlock or an extend on its way, with its future.
 type errand struct {
 	call
+	task    duty
 	sys     *System
 	kindOf  string
 	started time.Duration
@@ -215,7 +267,7 @@ type errand struct {
 // tell posts an errand about h.
 func (s *System) tell(e *errand, h *Hold, attend time.Duration) *future.Future[struct{}] {
 	e.sys, e.kindOf, e.started = s, h.key.kind.Name, s.wheel.Now()
-	e.tenure, e.after = h.tenure, e
+	e.tenure, e.duty, e.task.after = h.tenure, &e.task, e
 	e.message = message{kind: evCall, about: &e.call}
 	if !s.post(h.key, &e.message, attend) {
 		e.settle(false, ErrClosed)

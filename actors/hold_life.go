@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"context"
 	"errors"
 	"time"
 
@@ -17,13 +18,13 @@ var _ future.Keeper[*Hold] = (*Hold)(nil)
 func newTenure(c *call) *tenure {
 	h := c.hold
 	if h == nil {
-		return &tenure{owner: c.owner}
+		return &tenure{first: c}
 	}
 	t := &h.own
-	if t.home != nil {
+	if t.first != nil {
 		t = new(tenure)
 	}
-	t.owner, t.home = c.owner, h
+	t.first = c
 	return t
 }
 
@@ -38,7 +39,7 @@ func (h *Hold) arrive() bool {
 		return false
 	}
 	if h.wait > 0 {
-		_ = h.sys.wheel.ScheduleExact(&h.timer, h.asked+h.wait) // closed: Close answers
+		_ = h.sys.wheel.ScheduleExact(&h.timer, h.since+h.wait) // closed: Close answers
 	}
 	return true
 }
@@ -47,23 +48,32 @@ func (h *Hold) arrive() bool {
 // moment the future refuses, and the cancel that is on its way to the actor
 // gives the grant back.
 func (h *Hold) grant(t *tenure, now time.Duration) {
-	h.count, h.since = t.levels.n, now
 	h.sys.held.Add(1)
-	if t.home != h {
+	if t.home() != h {
 		h.sys.wheel.Cancel(&h.timer)
+	}
+	h.trace(now)
+	h.book(telemetry.OutcomeAcquired, nil, now)
+	h.since = now
+	h.sys.unclaimed.Add(1)
+	if !h.promise.Settle(h, nil) {
+		h.sys.unclaimed.Add(-1)
+	}
+}
+
+// trace starts the span of the hold, if there is to be one.
+func (h *Hold) trace(now time.Duration) {
+	if !h.sys.tel.Traces(h.parent) {
+		return
 	}
 	mode := telemetry.LeaseFixed
 	if h.watchdog {
 		mode = telemetry.LeaseWatchdog
 	}
-	h.sys.tel.StartHold(h.parent, &h.span, telemetry.HoldInfo{
-		Name: h.name, Kind: h.key.kind.Name, Owner: h.owner.field, LeaseMode: mode, Count: h.count, At: h.sys.wall(now),
+	x := h.more()
+	h.sys.tel.StartHold(h.parent, &x.span, telemetry.HoldInfo{
+		Name: h.Name(), Kind: h.key.kind.Name, Owner: x.owner, LeaseMode: mode, Count: h.Count(), At: h.sys.wall(now),
 	})
-	h.book(telemetry.OutcomeAcquired, nil, now)
-	h.sys.unclaimed.Add(1)
-	if !h.promise.Settle(h, nil) {
-		h.sys.unclaimed.Add(-1)
-	}
 }
 
 // fail settles the future with an error; false if it was settled before.
@@ -108,14 +118,18 @@ func (h *Hold) book(outcome string, err error, now time.Duration) {
 	h.booked = true
 	h.sys.pending.Add(-1)
 	end := telemetry.AcquireEnd{
-		Kind: h.key.kind.Name, Name: h.name, Outcome: outcome, Contended: h.blocked, Reentrant: h.reentry,
-		Took: now - h.asked, Attempts: h.attempts, At: h.sys.wall(now), Err: err,
+		Kind: h.key.kind.Name, Name: h.Name(), Outcome: outcome, Contended: h.blocked, Reentrant: h.reentry,
+		Took: now - h.since, Attempts: int(h.attempts), At: h.sys.wall(now), Err: err,
 	}
 	if h.blocked {
-		end.Waited, end.Position, end.Wakeup = now-h.queued, h.place, h.woke
+		end.Waited, end.Position, end.Wakeup = now-h.queued, int(h.place), h.woke.String()
 		h.sys.waiting.Add(-1)
 	}
-	h.sys.tel.EndAcquire(&h.acquire, end)
+	var span *telemetry.AcquireSpan
+	if x := h.extra.Load(); x != nil {
+		span = &x.acquire
+	}
+	h.sys.tel.EndAcquire(span, end)
 }
 
 // blockedBy notes who was in the way: a hold of this runtime, whose span the
@@ -123,17 +137,20 @@ func (h *Hold) book(outcome string, err error, now time.Duration) {
 func (h *Hold) blockedBy(t *tenure, holder string) {
 	h.queued = h.sys.wheel.Now()
 	h.sys.waiting.Add(1)
-	if !h.acquire.Recording() {
+	x := h.extra.Load()
+	if x == nil || !x.acquire.Recording() {
 		return
 	}
 	b := telemetry.Blocker{Owner: holder, Origin: telemetry.OriginRemote}
 	if t != nil {
-		b.Owner, b.Origin = t.owner.field, telemetry.OriginLocal
+		b.Owner, b.Origin = t.owner().String(), telemetry.OriginLocal
 		if first := t.levels.head; first != nil && first.hold != nil {
-			b.Span = first.hold.span.SpanContext()
+			if of := first.hold.extra.Load(); of != nil {
+				b.Span = of.span.SpanContext()
+			}
 		}
 	}
-	h.acquire.Blocked(b)
+	x.acquire.Blocked(b)
 }
 
 // Claimed implements future.Keeper, on the goroutine that took the hold: the
@@ -164,23 +181,27 @@ func (h *Hold) Discarded(*Hold) { h.UnlockAsync() }
 
 // end is the end of the hold, whatever the cause; only the first one counts. It
 // runs on the actor, or on the caller's goroutine for its own unlock.
-func (h *Hold) end(cause error, reason string, now time.Duration) {
-	h.mu.Lock()
-	if h.ended != nil {
-		h.mu.Unlock()
+func (h *Hold) end(how ending, reason string, now time.Duration) {
+	mu := &h.tenure.watch.mu
+	mu.Lock()
+	if h.ended != notEnded {
+		mu.Unlock()
 		return
 	}
-	h.ended = cause
-	lost := cause == ErrLost
-	if h.lost != nil && lost {
-		close(h.lost)
+	h.ended = how
+	lost := how == endedLost
+	var cancel context.CancelCauseFunc
+	if x := h.extra.Load(); x != nil {
+		cancel = x.cancel
+		if x.lost != nil && lost {
+			close(x.lost)
+		}
 	}
-	cancel := h.cancel
-	h.mu.Unlock()
+	mu.Unlock()
 	if cancel != nil {
-		cancel(cause)
+		cancel(how.cause())
 	}
-	if cause != ErrReleased && h.promise.Future().Cancel(cause) {
+	if how != endedReleased && h.promise.Future().Cancel(how.cause()) {
 		lost = false
 	}
 	lost = lost && h.promise.Claimed() // what nobody had taken, nobody lost
@@ -199,22 +220,26 @@ func (h *Hold) bookEnd(lost bool, reason string, now time.Duration) {
 			h.sys.log.Error("holdfast: panic in telemetry", "panic", v)
 		}
 	}()
+	renewals, least := h.tenure.watch.tally()
 	e := telemetry.HoldEnd{
-		Kind: h.key.kind.Name, Name: h.name, Reason: reason, Held: now - h.since, At: h.sys.wall(now),
-		Renewals: int(h.tenure.watch.renewals.Load()), MinMargin: time.Duration(h.tenure.watch.minMargin.Load()),
+		Kind: h.key.kind.Name, Name: h.Name(), Reason: reason, Held: now - h.since, At: h.sys.wall(now),
+		Renewals: renewals, MinMargin: least,
 	}
 	if lost {
 		e.Reason, e.Err = endLost, ErrLost
 	}
-	span := h.span // EndHold empties what it is given; others may be reading ours
+	var span telemetry.HoldSpan // EndHold empties what it is given; others may be reading ours
+	if x := h.extra.Load(); x != nil {
+		span = x.span
+	}
 	h.sys.tel.EndHold(&span, e)
 }
 
 // due implements timed, on the wheel: before the grant the timer is the WaitFor
 // bound, afterwards the lease.
 func (h *Hold) due(now time.Duration, batch *renewals) {
-	if t := h.began.Load(); t != nil {
-		h.sys.leaseDue(t, now, batch)
+	if h.leased.Load() {
+		h.sys.leaseDue(h.tenure, now, batch)
 		return
 	}
 	h.sys.table.post(h.key, &message{kind: evWaitOver, about: &h.call})

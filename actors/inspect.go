@@ -22,7 +22,8 @@ type State struct {
 // inspection is one look at a lock: the local half is taken by the name's actor,
 // the other by a script.
 type inspection struct {
-	message
+	call
+	task    duty
 	sys     *System
 	key     key
 	op      rediscmd.Op
@@ -32,23 +33,27 @@ type inspection struct {
 
 // Inspect asks for the state of a name. It changes nothing and waits for nobody.
 func (s *System) Inspect(k *Kind, name string) *future.Future[State] {
-	i := &inspection{sys: s, key: key{name, k}}
-	i.message = message{kind: evInspect, look: i}
+	i := &inspection{call: call{kind: callInspect}, sys: s, key: key{name, k}}
+	i.duty, i.task.after = &i.task, i
+	i.message = message{kind: evInspect, about: &i.call}
 	if !s.table.post(i.key, &i.message) {
-		i.promise.Settle(State{}, ErrClosed)
+		i.settle(false, ErrClosed)
 	}
 	return i.promise.Future()
 }
 
 // ask runs on the actor.
 func (i *inspection) ask(c *cell) {
-	i.local = c.state.waiting()
-	if c.state.closing {
-		i.promise.Settle(State{}, ErrClosed)
+	i.local = c.work.state.waiting()
+	if c.work.state.closing {
+		i.settle(false, ErrClosed)
 		return
 	}
 	i.key.kind.Door.Inspect(&i.op, i, i.key.name)
 }
+
+// settle implements settler: there is nothing to see.
+func (i *inspection) settle(_ bool, err error) { i.promise.Settle(State{}, err) }
 
 // Completed implements rediscmd.Completer.
 func (i *inspection) Completed(*rediscmd.Op) {

@@ -1,6 +1,10 @@
 package actors
 
-import "github.com/holdfast-go/holdfast/rediscmd"
+import (
+	"time"
+
+	"github.com/holdfast-go/holdfast/rediscmd"
+)
 
 // Kind is a sort of lock. The contention skeleton (FIFO queue, one command in
 // flight, subscribe, retry, cancel, claim, watchdog) is the same for all; a kind
@@ -22,6 +26,6 @@ type Door interface {
 	Force(op *rediscmd.Op, done rediscmd.Completer, name string)
 	Check(op *rediscmd.Op, done rediscmd.Completer, name, owner string)
 	Inspect(op *rediscmd.Op, done rediscmd.Completer, name string)
-	Renew(items []*rediscmd.Renewal, done rediscmd.RenewCompleter)
+	Renew(lease time.Duration, items []*rediscmd.Renewal, done rediscmd.RenewCompleter)
 	Channel(name string) string
 }

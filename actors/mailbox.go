@@ -29,9 +29,11 @@ var _ actor.Mailbox = (*mailbox)(nil)
 
 func newMailbox() *mailbox {
 	m := &mailbox{}
-	m.run = m.drain // bound once: a method value allocates
+	m.init()
 	return m
 }
+
+func (m *mailbox) init() { m.run = m.drain } // bound once: a method value allocates
 
 // RegisterHandlers is called by protoactor's spawn, before any message.
 func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, dispatcher actor.Dispatcher) {
@@ -85,7 +87,9 @@ func (m *mailbox) drain() {
 		m.mu.Lock()
 		if len(m.system) > 0 {
 			sys := m.system[0]
-			m.system = m.system[1:]
+			if m.system = m.system[1:]; len(m.system) == 0 {
+				m.system = nil
+			}
 			m.mu.Unlock()
 			m.invoker.InvokeSystemMessage(sys)
 			continue

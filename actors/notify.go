@@ -66,11 +66,11 @@ func (n *notifier) wait(ctx context.Context) {
 // tellLost reports a loss: the metric at once, the log line and the hook on the
 // notifier. A panic in either is logged and goes no further.
 func (s *System) tellLost(h *Hold, reason string) {
-	info := LostInfo{Name: h.name, Owner: h.owner, Count: h.count, Reason: reason}
-	if p := h.tenure.watch.trouble.Load(); p != nil && reason == lossExpired {
-		info.Err = *p
+	info := LostInfo{Name: h.Name(), Owner: h.owner, Count: h.Count(), Reason: reason}
+	if reason == lossExpired {
+		info.Err = h.tenure.watch.lastTrouble()
 	}
-	s.tel.Lost(telemetry.Loss{Kind: h.key.kind.Name, Name: h.name, Owner: h.owner.field, Reason: reason})
+	s.tel.Lost(telemetry.Loss{Kind: h.key.kind.Name, Name: info.Name, Owner: h.owner.String(), Reason: reason})
 	s.notes.tell(func() {
 		defer func() {
 			if v := recover(); v != nil {

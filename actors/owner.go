@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unique"
 
 	"github.com/google/uuid"
 )
@@ -17,44 +18,68 @@ import (
 //
 // Two calls with the same Owner re-enter one lock, two calls with different
 // Owners exclude each other. Goroutines play no part in it.
-type Owner struct{ field string }
+type Owner struct {
+	runtime unique.Handle[string] // two words for an owner, where its text would be five
+	number  int64
+}
 
 // String returns the wire form, "uuid:number".
-func (o Owner) String() string { return o.field }
+func (o Owner) String() string {
+	if o.IsZero() {
+		return ""
+	}
+	var buf [maxOwnerText]byte
+	return string(o.append(buf[:0]))
+}
+
+// maxOwnerText is the length of the longest wire form.
+const maxOwnerText = uuidText + len(":-9223372036854775808")
+
+// uuidText is the length of a uuid's text.
+const uuidText = 36
+
+// append adds the wire form of an owner that is somebody.
+func (o Owner) append(buf []byte) []byte {
+	buf = append(buf, o.runtime.Value()...)
+	return strconv.AppendInt(append(buf, ':'), o.number, 10)
+}
 
 // IsZero reports whether o is nobody.
-func (o Owner) IsZero() bool { return o.field == "" }
+func (o Owner) IsZero() bool { return o == Owner{} }
 
 // Runtime returns the uuid part: the ID of the runtime (or RedissonClient) that
 // the owner belongs to.
 func (o Owner) Runtime() string {
-	i := strings.LastIndexByte(o.field, ':')
-	return o.field[:max(i, 0)]
+	if o.IsZero() {
+		return ""
+	}
+	return o.runtime.Value()
 }
 
 // ParseOwner reads the wire form "uuid:number", as found in a lock's hash.
-// The number may be any 64-bit integer, as in Java.
+// The number may be any 64-bit integer, as in Java, written as Java writes it:
+// what has a plus sign or leading zeros is somebody else's field.
 func ParseOwner(s string) (Owner, error) {
 	id, number, ok := strings.Cut(s, ":")
-	if !ok || len(id) != 36 {
+	if !ok || len(id) != uuidText {
 		return Owner{}, fmt.Errorf("holdfast: owner %.80q is not uuid:number", s)
 	}
 	if _, err := uuid.Parse(id); err != nil {
 		return Owner{}, fmt.Errorf("holdfast: owner %.80q: %w", s, err)
 	}
-	if _, err := strconv.ParseInt(number, 10, 64); err != nil {
+	n, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
 		return Owner{}, fmt.Errorf("holdfast: owner %.80q: %w", s, err)
 	}
-	return Owner{s}, nil
+	if strconv.FormatInt(n, 10) != number {
+		return Owner{}, fmt.Errorf("holdfast: owner %.80q: its number would be written %d", s, n)
+	}
+	return Owner{unique.Make(id), n}, nil
 }
 
-// newOwner is the wire form of one runtime's number; it costs one allocation.
-func newOwner(runtime string, number uint64) Owner {
-	buf := make([]byte, 0, 64)
-	buf = append(buf, runtime...)
-	buf = append(buf, ':')
-	buf = strconv.AppendUint(buf, number&math.MaxInt64, 10)
-	return Owner{string(buf)}
+// newOwner is one runtime's number as an owner; numbers are never negative.
+func newOwner(runtime unique.Handle[string], number uint64) Owner {
+	return Owner{runtime, int64(number & math.MaxInt64)}
 }
 
 type ownerKey struct{}

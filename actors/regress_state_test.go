@@ -105,14 +105,14 @@ func TestRefusedRecountIsNotRepeated(t *testing.T) {
 // until the poll that the first had been waiting for, without ever having asked.
 func TestNewHeadIsNotParkedForAnother(t *testing.T) {
 	b := newBench()
-	first := b.calls(&call{kind: callAcquire, owner: Owner{"a"}, lease: time.Second})
+	first := b.calls(&call{kind: callAcquire, owner: Owner{simRuntime, 'a'}, lease: time.Second})
 	b.answers(rediscmd.Held, time.Hour)
 	if !b.parked {
 		t.Fatal("a refused waiter is not parked")
 	}
-	b.calls(&call{kind: callAcquire, owner: Owner{"t"}, lease: time.Second, try: true})
+	b.calls(&call{kind: callAcquire, owner: Owner{simRuntime, 't'}, lease: time.Second, try: true})
 	b.is(event{kind: evCancel, call: first})
-	next := b.calls(&call{kind: callAcquire, owner: Owner{"b"}, lease: time.Second})
+	next := b.calls(&call{kind: callAcquire, owner: Owner{simRuntime, 'b'}, lease: time.Second})
 	b.answers(rediscmd.Held, time.Hour) // to the try, which kept the name awake
 	if b.flight.kind != askAcquire || b.flight.call != next {
 		t.Errorf("the new head was not sent: parked %v until %v, flying %d", b.parked, b.pollAt, b.flight.kind)
@@ -125,13 +125,13 @@ func TestNewHeadIsNotParkedForAnother(t *testing.T) {
 // lease, until the end of it.
 func TestWakeUpDuringLoweringIsNotLost(t *testing.T) {
 	b := newBench()
-	outer := b.calls(&call{kind: callAcquire, owner: Owner{"a"}, lease: time.Hour, shared: true})
+	outer := b.calls(&call{kind: callAcquire, owner: Owner{simRuntime, 'a'}, lease: time.Hour, shared: true})
 	b.answers(rediscmd.Granted, 0)
-	inner := b.calls(&call{kind: callAcquire, owner: Owner{"a"}, lease: time.Hour, shared: true})
+	inner := b.calls(&call{kind: callAcquire, owner: Owner{simRuntime, 'a'}, lease: time.Hour, shared: true})
 	b.answers(rediscmd.Granted, 0)
-	b.calls(&call{kind: callAcquire, owner: Owner{"w"}, lease: time.Hour})
+	b.calls(&call{kind: callAcquire, owner: Owner{simRuntime, 'w'}, lease: time.Hour})
 	b.is(event{kind: evSubscribed})
-	b.calls(&call{kind: callUnlock, tenure: inner.tenure, of: inner})
+	b.calls(&call{kind: callUnlock, tenure: inner.tenure, duty: &duty{of: inner}})
 	if b.flight.kind != askRelease || b.flight.level != 1 {
 		t.Fatalf("flying is %d to level %d, want a lowering to 1", b.flight.kind, b.flight.level)
 	}

@@ -1,9 +1,9 @@
 package actors
 
 import (
-	"fmt"
 	"testing"
 	"time"
+	"unique"
 
 	"pgregory.net/rapid"
 )
@@ -108,9 +108,11 @@ func TestTransitionSchedules(t *testing.T) {
 	})
 }
 
+var simRuntime = unique.Make("local")
+
 func (m *sim) fresh() Owner {
 	m.owners++
-	return Owner{fmt.Sprintf("local:%d", m.owners)}
+	return Owner{simRuntime, m.owners}
 }
 
 // acquire makes a call; how chooses between trying and waiting, and the lease.
@@ -138,7 +140,7 @@ func (m *sim) holds() []*call {
 // unlock ends the hold as its owner does, then posts the unlock.
 func (m *sim) unlock(c *call) {
 	delete(m.granted, c)
-	u := &call{kind: callUnlock, tenure: c.tenure, of: c}
+	u := &call{kind: callUnlock, tenure: c.tenure, duty: &duty{of: c}}
 	m.seq[u] = -1
 	m.step(event{kind: evCall, call: u})
 }

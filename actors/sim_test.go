@@ -27,7 +27,7 @@ type sim struct {
 	timer     time.Duration
 	listening bool
 	confirm   bool // a subscription waits for its confirmation
-	owners    int
+	owners    int64
 	twice     map[Owner]bool           // owners that made more than one call
 	tampered  map[string]time.Duration // local owners whose key an outsider deleted, and when
 	fault     string                   // the first broken property
@@ -78,6 +78,18 @@ func (m *sim) step(ev event) {
 	}
 	m.s.out = m.s.out[:0]
 	m.check()
+	m.rest()
+}
+
+// rest does what happens to a quiet name: all but its rest is forgotten.
+func (m *sim) rest() {
+	if !m.s.quiet() {
+		return
+	}
+	if m.listening || m.timer != 0 {
+		m.breaks("a quiet name listens (%v) or has a timer (%v)", m.listening, m.timer)
+	}
+	m.s.resume(m.s.rules, m.s.rest)
 }
 
 func (m *sim) effect(e effect) {
@@ -146,14 +158,14 @@ func (m *sim) key() *modelKey {
 func (m *sim) run(f *flying) answer {
 	k, c := m.key(), f.cmd
 	a := answer{outcome: rediscmd.OutcomeDone, sentAt: f.sentAt}
-	mine := k.owner == c.owner.field && k.owner != ""
+	mine := k.owner == c.owner.String() && k.owner != ""
 	ttl := k.expires - m.now
 	switch c.kind {
 	case askAcquire:
 		switch {
 		case mine || c.level == 1 && k.owner == "":
-			*k = modelKey{c.owner.field, c.level, m.now + c.lease}
-			delete(m.tampered, c.owner.field)
+			*k = modelKey{c.owner.String(), c.level, m.now + c.lease}
+			delete(m.tampered, c.owner.String())
 			a.verdict = rediscmd.Granted
 		case k.owner == "":
 			a.verdict = rediscmd.Absent
@@ -174,8 +186,10 @@ func (m *sim) run(f *flying) answer {
 		}
 	case askHandOff:
 		switch {
-		case k.owner == c.to.field && k.owner != "":
-			k.expires = m.now + c.lease
+		case k.owner == c.to.String() && k.owner != "":
+			if !c.keep {
+				k.expires = m.now + c.lease
+			}
 			a.verdict = rediscmd.HandedOver
 		case !mine:
 			a.verdict = rediscmd.Absent
@@ -183,7 +197,10 @@ func (m *sim) run(f *flying) answer {
 			*k = modelKey{}
 			a.verdict, a.others = rediscmd.Yielded, 2
 		default:
-			*k = modelKey{c.to.field, 1, m.now + c.lease}
+			if !c.keep {
+				k.expires = m.now + c.lease
+			}
+			k.owner, k.count = c.to.String(), 1
 			a.verdict = rediscmd.HandedOver
 		}
 	case askExtend:
@@ -275,7 +292,7 @@ func (m *sim) lease(t *tenure, deaf bool) {
 	if !t.watched.Load() || deaf {
 		return
 	}
-	if k := m.key(); k.owner == t.owner.field {
+	if k := m.key(); k.owner == t.owner().String() {
 		k.expires = max(k.expires, m.now+simWatchdog)
 		t.trust(m.now, simWatchdog)
 		m.renewed[t] = t.expiry() - simWatchdog*2/3
@@ -289,10 +306,10 @@ func (m *sim) check() {
 	var owner string
 	for c := range m.granted {
 		t := c.tenure
-		if owner != "" && owner != t.owner.field {
-			m.breaks("two local owners hold the name: %s and %s", owner, t.owner.field)
+		if owner != "" && owner != t.owner().String() {
+			m.breaks("two local owners hold the name: %s and %s", owner, t.owner().String())
 		}
-		owner = t.owner.field
+		owner = t.owner().String()
 		if !t.live.Load() {
 			m.breaks("a hold of an ended tenure was not ended")
 		}

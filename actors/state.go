@@ -5,39 +5,51 @@ import (
 	"time"
 )
 
+// rest is what a name remembers while nothing goes on but that it is held: the
+// part of its state that stays with the cell.
+type rest struct {
+	tenure   *tenure       // who of this runtime has the name; nil: nobody
+	since    time.Duration // when the lock was last taken from Redis
+	gate     time.Duration // nothing is asked before this (back-off after trouble)
+	handed   int32         // hand-offs since
+	failures uint8         // commands in a row that got no verdict, as far as it matters
+	doubt    bool          // a wake-up arrived while we hold: is the field still there?
+	known    bool          // to a timer or a subscription, which may come late: see activation.unbind
+	closing  bool
+}
+
 // state is everything that one name remembers between two messages. Only the
 // transition function (step.go) changes it. It is plain data: no clock, no
 // Redis, no goroutine, so a simulation can run it a million times.
 type state struct {
 	rules *rules
+	rest
 
-	tenure *tenure // who of this runtime has the name; nil: nobody
 	flight command // the one command in flight; kind askNone: none
 	urgent calls   // unlocks, re-entries, tries, extensions, forced unlocks
 	queue  calls   // waiting acquires in order of arrival
 	ghosts []ghost // owners that a lost reply may have granted
 
 	parked    bool          // the head was refused: wait for a message or the timer
-	pollAt    time.Duration // when a parked head asks anyway
-	pollWhy   string        // ... because the holder's TTL ends then, or as the poll bound
-	wokeBy    string        // what unparked the head
-	holder    string        // the owner elsewhere that Redis named last, if it was asked to
-	holderEnd time.Duration // when its lease would end, as last seen
 	again     bool          // a wake-up arrived while an attempt was flying
-	doubt     bool          // a wake-up arrived while we hold: is the field still there?
-	deaf      time.Duration // we stand back until then: others have their turn
-	gate      time.Duration // nothing is asked before this (back-off after trouble)
-	failures  int           // commands in a row that got no verdict
-	handed    int           // hand-offs since the lock was last taken from Redis
-	since     time.Duration // when it was
 	listening bool          // the unlock channel is subscribed (asked for)
 	heard     bool          // ... and was confirmed at least once
+	wokeBy    wakeup        // what unparked the head
+	pollWhy   wakeup        // a parked head asks anyway: the holder's TTL ends then, or as the poll bound
+	pollAt    time.Duration // ... and when
+	holder    string        // the owner elsewhere that Redis named last, if it was asked to
+	holderEnd time.Duration // when its lease would end, as last seen
+	deaf      time.Duration // we stand back until then: others have their turn
 	sharedN   int           // queued acquires whose owner may come twice
-	closing   bool
 	timerAt   time.Duration // the timer as last asked for
 	seed      uint64        // for jitter: deterministic, seeded from outside
 
 	out []effect // the effects of the step under way
+}
+
+// resume goes on where a name at rest had left off.
+func (s *state) resume(r *rules, from rest) {
+	*s = state{rules: r, rest: from, ghosts: s.ghosts[:0], seed: s.seed}
 }
 
 // rules are the numbers that a runtime and a lock kind fix for every name.
@@ -47,7 +59,7 @@ type rules struct {
 	maxWaiters int
 	reentrant  bool          // the same owner may go in again
 	handOff    bool          // the kind has a hand-off script
-	runLength  int           // hand-offs before other processes get their turn
+	runLength  int32         // hand-offs before other processes get their turn
 	runTime    time.Duration // ... or after so long
 	alwaysGive bool          // others may listen where NUMSUB cannot see them
 	courtesy   time.Duration // after giving way, ask again no sooner than this
@@ -76,7 +88,7 @@ func (s *state) idle() bool {
 }
 
 // quiet reports that nothing will happen by itself but the lease timer, which
-// lives outside: the actor can passivate, the state stays.
+// lives outside: rest is all that there is to remember.
 func (s *state) quiet() bool {
 	return s.flight.kind == askNone && s.urgent.n == 0 && s.queue.n == 0 && len(s.ghosts) == 0
 }
@@ -98,13 +110,14 @@ func (s *state) jitter(d time.Duration) time.Duration {
 const (
 	firstBackOff = 5 * time.Millisecond
 	lastBackOff  = 250 * time.Millisecond
+	mostFailures = 10 // the back-off has long stopped growing
 	never        = time.Duration(math.MaxInt64)
 )
 
 // backOff closes the gate after a command that got no verdict.
 func (s *state) backOff(now time.Duration) {
-	d := min(firstBackOff<<min(s.failures, 10), lastBackOff)
-	s.failures++
+	d := min(firstBackOff<<s.failures, lastBackOff)
+	s.failures = min(s.failures+1, mostFailures)
 	s.gate = now + d + s.jitter(d/2)
 }
 

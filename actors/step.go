@@ -53,7 +53,9 @@ func (s *state) called(c *call, now time.Duration) {
 	case callAcquire:
 		s.enter(c, now)
 	case callUnlock, callExtend:
-		c.at = now
+		if c.kind == callUnlock {
+			c.at = now
+		}
 		if t := c.tenure; !t.live.Load() {
 			s.finish(c, false, errGone)
 			return
@@ -87,7 +89,7 @@ func (s *state) advance(now time.Duration) {
 		if t := s.tenure; t != nil {
 			if s.doubt {
 				s.doubt = false
-				s.ask(command{kind: askCheck, tenure: t, owner: t.owner})
+				s.ask(command{kind: askCheck, tenure: t, owner: t.owner()})
 			}
 			return
 		}
@@ -96,7 +98,7 @@ func (s *state) advance(now time.Duration) {
 		}
 		head := s.queue.head
 		s.dequeue(head)
-		head.woke, s.wokeBy = s.wokeBy, ""
+		head.woke, s.wokeBy = s.wokeBy, wokeByNothing
 		s.attempt(head, now)
 	}
 }
@@ -116,13 +118,13 @@ func (s *state) begin(c *call, now time.Duration) {
 			return
 		}
 		c.phase = phaseFlying
-		s.ask(command{kind: askExtend, call: c, tenure: t, owner: t.owner, lease: t.leaseFor(c.lease, now, s.rules)})
+		s.ask(command{kind: askExtend, call: c, tenure: t, owner: t.owner(), lease: t.leaseFor(c.lease, now, s.rules)})
 	case callForce:
 		// Whoever holds it here is told before the key goes: afterwards somebody
 		// else may have it.
 		cmd := command{kind: askForce, call: c}
 		if t := s.tenure; t != nil {
-			cmd.owner = t.owner
+			cmd.owner = t.owner()
 			s.lose(t, lossForced)
 		}
 		c.phase = phaseFlying
@@ -242,7 +244,7 @@ func (s *state) setTimer(now time.Duration) {
 		at = 0
 	}
 	if at != s.timerAt {
-		s.timerAt = at
+		s.timerAt, s.known = at, true
 		s.emit(effect{kind: fxTimer, at: at})
 	}
 }

@@ -10,7 +10,7 @@ import (
 // waiters, everything else behind them.
 func (s *state) enter(c *call, now time.Duration) {
 	switch t := s.tenure; {
-	case t != nil && t.owner == c.owner && !t.leaving:
+	case t != nil && t.owner() == c.owner && !t.leaving:
 		if !s.rules.reentrant {
 			s.fail(c, ErrReentered)
 			return
@@ -26,7 +26,7 @@ func (s *state) enter(c *call, now time.Duration) {
 		s.fail(c, &OverloadError{Limit: s.rules.maxWaiters, Scope: "waiters of one name"})
 	default:
 		s.enqueue(c, false)
-		c.place = s.queue.n
+		c.place = int32(s.queue.n)
 		if t != nil {
 			s.block(c, t, "")
 		}
@@ -70,7 +70,7 @@ func (s *state) block(c *call, by *tenure, holder string) {
 // the first one did and never counts twice (Redisson #7367, design section 5).
 func (s *state) attempt(c *call, now time.Duration) {
 	t := s.tenure
-	if c.reentry && (t == nil || t.owner != c.owner || t.leaving) {
+	if c.reentry && (t == nil || t.owner() != c.owner || t.leaving) {
 		c.reentry = false // what it meant to re-enter is gone: it starts afresh
 	}
 	if t != nil && !c.reentry {
@@ -96,8 +96,8 @@ func (s *state) answeredAcquire(f *command, a *answer, now time.Duration) {
 	switch a.outcome {
 	case rediscmd.OutcomeDone:
 		c.unsure = 0
-		if c.woke != "" {
-			s.emit(effect{kind: fxWoke, did: a.verdict == rediscmd.Granted, reason: c.woke})
+		if c.woke != wokeByNothing {
+			s.emit(effect{kind: fxWoke, did: a.verdict == rediscmd.Granted, reason: c.woke.String()})
 		}
 		if a.verdict == rediscmd.Granted {
 			s.granted(f, a, now)
@@ -155,7 +155,7 @@ func (s *state) letGo(c *call) {
 	if c.unsure == 0 {
 		return
 	}
-	if t := s.tenure; t != nil && t.owner == c.owner {
+	if t := s.tenure; t != nil && t.owner() == c.owner {
 		s.recount(t)
 	} else {
 		s.haunt(c.owner, c.unsure)
@@ -192,6 +192,7 @@ func (s *state) take(c *call, sentAt, lease, now, from time.Duration) {
 func (s *state) hold(c *call, t *tenure, from time.Duration) {
 	c.phase, c.tenure = phaseGranted, t
 	t.levels.push(c)
+	c.count = int32(t.levels.n)
 	t.watched.Store(t.wantsWatchdog())
 	s.emit(effect{kind: fxWatch, tenure: t})
 	s.emit(effect{kind: fxGrant, call: c, tenure: t, at: from})
@@ -204,7 +205,7 @@ func (s *state) adopt(t *tenure) {
 	}
 	for c := s.queue.head; c != nil; {
 		next := c.next
-		if c.owner == t.owner {
+		if c.owner == t.owner() {
 			s.dequeue(c)
 			c.reentry = true
 			s.pushUrgent(c)

@@ -30,7 +30,7 @@ func (s *state) lose(t *tenure, reason string) {
 	}
 	for c := t.levels.pop(); c != nil; c = t.levels.pop() {
 		c.phase = phaseOver
-		s.emit(effect{kind: fxEnd, call: c, tenure: t, err: ErrLost, reason: reason})
+		s.emit(effect{kind: fxEnd, call: c, tenure: t, ending: endedLost, reason: reason})
 	}
 	if s.tenure == t {
 		s.tenure = nil
@@ -55,7 +55,7 @@ func (s *state) expired(t *tenure, now time.Duration) {
 		t.reach = max(t.reach, t.expiry()+s.rules.watchdog)
 	}
 	if t.reach > t.expiry() {
-		s.haunt(t.owner, t.reach)
+		s.haunt(t.owner(), t.reach)
 	}
 	s.lose(t, lossExpired)
 }
@@ -101,20 +101,20 @@ func (s *state) close() {
 			s.urgent.remove(c)
 			s.finish(c, false, ErrClosed)
 		} else {
-			s.abandon(c.to)
+			s.abandon(c.target())
 		}
 		c = next
 	}
 	if c := s.flight.call; c != nil {
 		s.abandon(c)
-		s.abandon(c.to)
+		s.abandon(c.target())
 	}
 	t := s.tenure
 	if t == nil || !t.live.Load() {
 		return
 	}
 	for c := t.levels.head; c != nil; c = c.next {
-		s.emit(effect{kind: fxEnd, call: c, err: ErrClosed, reason: endClosed})
+		s.emit(effect{kind: fxEnd, call: c, ending: endedClosed, reason: endClosed})
 	}
 	if !t.leaving {
 		s.giveBack(t)

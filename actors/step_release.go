@@ -16,7 +16,7 @@ func (s *state) giveUp(u *call, now time.Duration) {
 	}
 	u.phase = phaseFlying
 	left := t.levels.n
-	if u.of != nil && u.of.list == &t.levels {
+	if u.of != nil && t.has(u.of) {
 		left--
 	}
 	if u.all {
@@ -40,10 +40,25 @@ func (s *state) giveUp(u *call, now time.Duration) {
 		}
 	}
 	if to := u.to; to != nil {
-		s.ask(command{kind: askHandOff, call: u, tenure: t, owner: t.owner, to: to.owner, lease: to.lease, yield: s.turn(now)})
+		s.ask(command{
+			kind: askHandOff, call: u, tenure: t, owner: t.owner(), to: to.owner,
+			lease: to.lease, keep: s.suffices(t, to, now), yield: s.turn(now),
+		})
 		return
 	}
-	s.ask(command{kind: askRelease, call: u, tenure: t, owner: t.owner})
+	s.ask(command{kind: askRelease, call: u, tenure: t, owner: t.owner()})
+}
+
+// suffices reports that what is left of t's lease will do for the next owner: if it
+// is to be renewed, and no less is left than a renewal would find. That saves the
+// server a command. Nor may it be more than a watched owner's lease: a process that
+// dies is waited for that long.
+func (s *state) suffices(t *tenure, to *call, now time.Duration) bool {
+	if !to.watchdog {
+		return false
+	}
+	left := t.expiry() + margin(to.lease) - now
+	return left <= to.lease && left >= to.lease-to.lease/3
 }
 
 // lower sets the count that is left. If the level that goes was the last one
@@ -60,7 +75,7 @@ func (s *state) lower(u *call, t *tenure, left int, now time.Duration) {
 		t.watched.Store(false)
 		s.emit(effect{kind: fxWatch, tenure: t}) // from now on for the deadline only
 	}
-	s.ask(command{kind: askRelease, call: u, tenure: t, owner: t.owner, level: left, lease: t.leaseFor(lease, now, s.rules)})
+	s.ask(command{kind: askRelease, call: u, tenure: t, owner: t.owner(), level: left, lease: t.leaseFor(lease, now, s.rules)})
 }
 
 // turn decides whether other processes get theirs now. A run of local hand-offs
@@ -123,7 +138,7 @@ func (s *state) unreleased(f *command, a *answer, now time.Duration) {
 			s.recount(t)
 		}
 	} else {
-		s.haunt(t.owner, now+t.lease)
+		s.haunt(t.owner(), now+t.lease)
 		s.released(t)
 	}
 	s.finish(u, false, failed("unlock", a))
@@ -138,7 +153,14 @@ func (s *state) answeredHandOff(f *command, a *answer, now time.Duration) {
 			s.released(t)
 			s.finish(u, true, nil)
 			s.handed++
-			s.take(to, a.sentAt, f.lease, now, u.at)
+			if f.yield != rediscmd.YieldNever { // nobody else listens: that goes for another run
+				s.handed, s.since = 0, now
+			}
+			since := a.sentAt
+			if f.keep { // then the lease ends when it would have ended
+				since = t.expiry() + margin(f.lease) - f.lease
+			}
+			s.take(to, since, f.lease, now, u.at)
 		case rediscmd.Yielded:
 			s.released(t)
 			s.finish(u, true, nil)
@@ -175,7 +197,7 @@ func (s *state) answeredHandOff(f *command, a *answer, now time.Duration) {
 		if t.unsure || a.outcome == rediscmd.OutcomeUnknown {
 			to.unsure = max(to.unsure, now+f.lease)
 		}
-		s.haunt(t.owner, now+t.lease)
+		s.haunt(t.owner(), now+t.lease)
 		s.released(t)
 		s.back(to)
 		s.finish(u, false, failed("unlock", a))
@@ -212,7 +234,9 @@ func (s *state) drop(t *tenure, u *call) {
 	if u.of == nil {
 		return
 	}
-	t.levels.remove(u.of)
+	if t.has(u.of) {
+		t.levels.remove(u.of)
+	}
 	u.of.phase = phaseOver
 }
 
@@ -220,7 +244,7 @@ func (s *state) drop(t *tenure, u *call) {
 func (s *state) released(t *tenure) {
 	for c := t.levels.pop(); c != nil; c = t.levels.pop() {
 		c.phase = phaseOver
-		s.emit(effect{kind: fxEnd, call: c, err: ErrReleased, reason: endUnlocked})
+		s.emit(effect{kind: fxEnd, call: c, ending: endedReleased, reason: endUnlocked})
 	}
 	if t.live.Swap(false) && !t.leaving {
 		s.unwatch(t)
@@ -232,7 +256,7 @@ func (s *state) released(t *tenure) {
 
 // giveBack releases a tenure that nobody holds a level of.
 func (s *state) giveBack(t *tenure) {
-	u := &call{kind: callUnlock, tenure: t, all: true, phase: phaseUrgent}
+	u := &call{kind: callUnlock, tenure: t, duty: &duty{all: true}, phase: phaseUrgent}
 	s.urgent.pushFront(u)
 }
 
@@ -242,7 +266,7 @@ func (s *state) recount(t *tenure) {
 	if t.levels.n == 0 || t.leaving || !t.live.Load() {
 		return
 	}
-	u := &call{kind: callUnlock, tenure: t, phase: phaseUrgent}
+	u := &call{kind: callUnlock, tenure: t, duty: new(duty), phase: phaseUrgent}
 	s.urgent.pushFront(u)
 }
 

@@ -6,12 +6,20 @@ import (
 	"github.com/holdfast-go/holdfast/telemetry"
 )
 
-// What a parked waiter is woken by, as telemetry names it.
+// wakeup is what a parked waiter is woken by.
+type wakeup uint8
+
 const (
-	wokeByMessage = telemetry.WakeupMessage
-	wokeByTTL     = telemetry.WakeupTTL
-	wokeByPoll    = telemetry.WakeupPoll
+	wokeByNothing wakeup = iota
+	wokeByMessage
+	wokeByTTL
+	wokeByPoll
 )
+
+var wakeupNames = [...]string{"", telemetry.WakeupMessage, telemetry.WakeupTTL, telemetry.WakeupPoll}
+
+// String returns what telemetry calls it.
+func (w wakeup) String() string { return wakeupNames[w] }
 
 // listen subscribes when somebody waits, and stops when nobody does. The free
 // path does not subscribe: only a queued acquire that has been refused, or that
@@ -20,7 +28,7 @@ func (s *state) listen() {
 	want := s.queue.n > 0 && (s.tenure != nil || s.parked)
 	switch {
 	case want && !s.listening:
-		s.listening, s.heard = true, false
+		s.listening, s.heard, s.known = true, false, true
 		s.emit(effect{kind: fxSubscribe})
 	case s.listening && s.queue.n == 0 && !s.flyingWaiter():
 		s.listening, s.heard = false, false
@@ -76,7 +84,7 @@ func (s *state) subscribed(now time.Duration) {
 }
 
 // unpark lets the head ask at once, or right after the attempt that is flying.
-func (s *state) unpark(why string) {
+func (s *state) unpark(why wakeup) {
 	if s.parked {
 		s.wokeBy = why
 	}
@@ -120,8 +128,8 @@ func (s *state) canceled(c *call) {
 		}
 	case phaseGranted:
 		if c.tenure.live.Load() {
-			s.emit(effect{kind: fxEnd, call: c, err: ErrReleased, reason: endUnclaimed})
-			u := &call{kind: callUnlock, tenure: c.tenure, of: c}
+			s.emit(effect{kind: fxEnd, call: c, ending: endedReleased, reason: endUnclaimed})
+			u := &call{kind: callUnlock, tenure: c.tenure, duty: &duty{of: c}}
 			s.pushUrgent(u)
 		}
 	}
@@ -149,7 +157,7 @@ func (s *state) waitOver(c *call, now time.Duration) {
 func (s *state) held(now time.Duration) error {
 	e := &HeldError{}
 	if t := s.tenure; t != nil {
-		e.Owner, e.TTL = t.owner, max(0, t.expiry()-now)
+		e.Owner, e.TTL = t.owner(), max(0, t.expiry()-now)
 	} else if s.holder != "" {
 		e.Owner, _ = ParseOwner(s.holder)
 		e.TTL = max(0, s.holderEnd-now)
@@ -173,7 +181,7 @@ func (s *state) haunt(o Owner, until time.Duration) {
 func (s *state) exorcise(now time.Duration) bool {
 	for i := 0; i < len(s.ghosts); i++ {
 		g := &s.ghosts[i]
-		if s.tenure != nil && s.tenure.owner == g.owner || g.tries > 0 && now >= g.until {
+		if s.tenure != nil && s.tenure.owner() == g.owner || g.tries > 0 && now >= g.until {
 			s.ghosts = append(s.ghosts[:i], s.ghosts[i+1:]...)
 			i--
 			continue

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+	"unique"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/holdfast-go/holdfast/future"
@@ -42,11 +43,13 @@ type LostInfo struct {
 // System runs the actors of one runtime. It is safe for concurrent use.
 type System struct {
 	id     string
+	owner  unique.Handle[string] // the runtime part of its owners
 	redis  *rediscmd.Client
 	tel    *telemetry.Recorder
 	log    *slog.Logger
 	onLost func(LostInfo)
 	rules  rules
+	kinds  [4]rules // as lock kinds vary them: see rulesOf
 	wheel  *wheel.Wheel[timed]
 	slot   time.Duration // the wheel's granularity
 	base   time.Time
@@ -73,7 +76,7 @@ var engine = sync.OnceValue(func() *actor.ActorSystem {
 // brings them a message.
 func New(cfg Config) (*System, error) {
 	s := &System{
-		id: cfg.ID, redis: cfg.Redis, tel: cfg.Telemetry, log: cfg.Logger, onLost: cfg.OnLost,
+		id: cfg.ID, owner: unique.Make(cfg.ID), redis: cfg.Redis, tel: cfg.Telemetry, log: cfg.Logger, onLost: cfg.OnLost,
 		base: time.Now(), maxPending: int64(cfg.MaxPending),
 		rules: rules{
 			watchdog:   cfg.WatchdogTimeout,
@@ -88,6 +91,10 @@ func New(cfg Config) (*System, error) {
 			standBack:  250 * time.Millisecond,
 		},
 	}
+	for i := range s.kinds {
+		s.kinds[i] = s.rules
+		s.kinds[i].reentrant, s.kinds[i].handOff = i&1 != 0, i&2 != 0
+	}
 	s.seed.Store(uint64(s.base.UnixNano()))
 	s.slot = min(max(cfg.WatchdogTimeout/60, 4*time.Millisecond), 100*time.Millisecond)
 	var err error
@@ -100,13 +107,25 @@ func New(cfg Config) (*System, error) {
 	if err != nil {
 		return nil, fmt.Errorf("holdfast: timing wheel: %w", err)
 	}
-	s.pool = newActivations(engine().Root)
+	s.pool = newActivations(engine().Root, s.wheel)
 	s.table = newTable(s.pool, s.newCell)
 	return s, nil
 }
 
 // NewOwner returns an owner that no other call of this runtime uses.
-func (s *System) NewOwner() Owner { return newOwner(s.id, s.owners.Add(1)) }
+func (s *System) NewOwner() Owner { return newOwner(s.owner, s.owners.Add(1)) }
+
+// rulesOf returns the rules of a kind of lock.
+func (s *System) rulesOf(k *Kind) *rules {
+	i := 0
+	if k.Reentrant {
+		i |= 1
+	}
+	if k.HandOff {
+		i |= 2
+	}
+	return &s.kinds[i]
+}
 
 // AcquireArgs is one acquire, validated by the facade.
 type AcquireArgs struct {
@@ -123,7 +142,10 @@ type AcquireArgs struct {
 // Acquire posts a request and returns it; its future is Hold.Granted. It never
 // blocks. An ended ctx sends nothing.
 func (s *System) Acquire(ctx context.Context, a AcquireArgs) *Hold {
-	h := &Hold{sys: s, key: key{a.Key, a.Kind}, name: a.Name, parent: ctx}
+	h := &Hold{sys: s, key: key{a.Key, a.Kind}, parent: ctx}
+	if a.Name != a.Key {
+		h.more().name = a.Name
+	}
 	h.hold, h.kind, h.try = h, callAcquire, a.Try
 	h.owner, h.shared = a.Owner, !a.Owner.IsZero()
 	if !h.shared {
@@ -134,17 +156,9 @@ func (s *System) Acquire(ctx context.Context, a AcquireArgs) *Hold {
 	}
 	h.timer.Value = h
 	h.promise.Init(h)
-	h.asked, h.wait = s.wheel.Now(), a.Wait
+	h.since, h.wait = s.wheel.Now(), a.Wait
 	h.message = message{kind: evCall, about: &h.call}
-	mode := telemetry.ModeLock
-	switch {
-	case a.Try:
-		mode = telemetry.ModeTry
-	case a.Wait > 0:
-		mode = telemetry.ModeTimed
-	}
-	s.tel.StartAcquire(ctx, &h.acquire, telemetry.AcquireInfo{Name: a.Name, Kind: a.Kind.Name, Mode: mode, Owner: h.owner.field})
-	h.record = a.Try || a.Wait > 0 || h.acquire.Recording()
+	h.record = s.traceAcquire(ctx, h, &a) || a.Try || a.Wait > 0
 
 	if n := s.pending.Add(1); n > s.maxPending {
 		h.fail(&OverloadError{Limit: int(s.maxPending), Scope: "unsettled acquires of the runtime"}, nil)
@@ -166,6 +180,24 @@ func (s *System) Acquire(ctx context.Context, a AcquireArgs) *Hold {
 		h.fail(ErrClosed, nil)
 	}
 	return h
+}
+
+// traceAcquire starts the span of a request and reports whether there is one.
+func (s *System) traceAcquire(ctx context.Context, h *Hold, a *AcquireArgs) bool {
+	if !s.tel.Traces(ctx) {
+		return false
+	}
+	mode := telemetry.ModeLock
+	switch {
+	case a.Try:
+		mode = telemetry.ModeTry
+	case a.Wait > 0:
+		mode = telemetry.ModeTimed
+	}
+	x := h.more()
+	x.owner = h.owner.String()
+	s.tel.StartAcquire(ctx, &x.acquire, telemetry.AcquireInfo{Name: a.Name, Kind: a.Kind.Name, Mode: mode, Owner: x.owner})
+	return x.acquire.Recording()
 }
 
 // hook cancels the request when ctx ends. The stop function is stored before the
@@ -217,7 +249,7 @@ func (h *Hold) Await(ctx context.Context) (*Hold, error) {
 // ForceUnlock deletes the lock whoever holds it, and wakes every waiter.
 func (s *System) ForceUnlock(k *Kind, name string) *future.Future[bool] {
 	o := &order{call: call{kind: callForce}}
-	o.after = o
+	o.duty, o.task.after = &o.task, o
 	o.message = message{kind: evCall, about: &o.call}
 	if !s.table.post(key{name, k}, &o.message) {
 		o.settle(false, ErrClosed)
@@ -228,6 +260,7 @@ func (s *System) ForceUnlock(k *Kind, name string) *future.Future[bool] {
 // order is a forced unlock on its way.
 type order struct {
 	call
+	task    duty
 	promise future.Promise[bool]
 }
 

@@ -2,6 +2,8 @@ package actors
 
 import (
 	"hash/maphash"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -21,7 +23,7 @@ type table struct {
 	seed   maphash.Seed
 	shards [256]shard
 	pool   *activations
-	make   func(key, *shard) *cell
+	make   func(k key, sh *shard, blank *cell) *cell
 
 	n      atomic.Int64 // cells that exist
 	closed atomic.Bool
@@ -36,8 +38,9 @@ type shard struct {
 	_      [40]byte // neighbours do not share a cache line
 }
 
-func newTable(pool *activations, make_ func(key, *shard) *cell) *table {
+func newTable(pool *activations, make_ func(key, *shard, *cell) *cell) *table {
 	t := &table{seed: maphash.MakeSeed(), pool: pool, make: make_, empty: make(chan struct{})}
+	pool.table = t
 	for i := range t.shards {
 		t.shards[i].cells = map[key]*cell{}
 	}
@@ -61,7 +64,10 @@ func (t *table) post(k key, m *message) bool {
 			sh.mu.Unlock()
 			return false
 		}
-		c = t.make(k, sh)
+		a := t.pool.get()
+		c = t.make(k, sh, a.blank)
+		a.blank = nil
+		a.bind(c)
 		sh.cells[k] = c
 		t.n.Add(1)
 	}
@@ -69,9 +75,10 @@ func (t *table) post(k key, m *message) bool {
 	return true
 }
 
-// postTo delivers to a cell that cannot retire meanwhile: its command is in
-// flight, or its timer is armed.
-func (t *table) postTo(c *cell, m *message) {
+// postTo delivers to an actor that cannot retire meanwhile: its command is in
+// flight, or it is just handling a message.
+func (t *table) postTo(a *activation, m *message) {
+	c := a.cell
 	c.shard.mu.Lock()
 	t.deliver(c, m)
 }
@@ -81,15 +88,15 @@ func (t *table) deliver(c *cell, m *message) {
 	a := c.act
 	if a == nil {
 		a = t.pool.get()
-		a.cell, c.act = c, a
+		a.bind(c)
 	}
-	c.sent++
-	t.pool.root.Send(a.pid, m)
+	a.sent++
+	a.PostUserMessage(m) // what Send does once it has found the mailbox
 	run := a.due
 	a.due = false
 	c.shard.mu.Unlock()
 	if run {
-		a.box.drain()
+		a.drain()
 	}
 }
 
@@ -105,13 +112,10 @@ func (t *table) close() {
 	for i := range t.shards {
 		sh := &t.shards[i]
 		sh.mu.Lock()
-		cells := make([]*cell, 0, len(sh.cells))
-		for _, c := range sh.cells {
-			cells = append(cells, c)
-		}
+		keys := slices.Collect(maps.Keys(sh.cells))
 		sh.mu.Unlock()
-		for _, c := range cells {
-			t.post(c.key, &message{kind: evClose})
+		for _, k := range keys {
+			t.post(k, &message{kind: evClose})
 		}
 	}
 	if t.n.Load() == 0 {

@@ -13,20 +13,28 @@ import (
 // too are atomics: the deadline, which a successful renewal moves forward without
 // waking the actor, whether the tenure is still live, and whether it is renewed.
 type tenure struct {
-	owner  Owner
-	home   *Hold // the first level; its timer entry is the lease timer
+	first  *call // the first level: its owner is the tenure's, its hold's timer the lease timer
 	levels calls // granted acquires, oldest first
 
 	lease    time.Duration // as last set
-	unsure   bool          // a release or hand-off was sent and its reply lost
 	reach    time.Duration // a lease whose reply was lost may last until then
-	leaving  bool          // the last level is on its way out: no more re-entry
 	deadline atomic.Int64  // sentAt + lease - margin, on the runtime's clock
 	live     atomic.Bool
 	watched  atomic.Bool // a level without explicit lease is held
+	unsure   bool        // a release or hand-off was sent and its reply lost
+	leaving  bool        // the last level is on its way out: no more re-entry
 
 	watch watch // the watchdog's own notes
 }
+
+// owner returns whose possession it is.
+func (t *tenure) owner() Owner { return t.first.owner }
+
+// home is the hold that began the tenure.
+func (t *tenure) home() *Hold { return t.first.hold }
+
+// has reports whether c is a level that is held.
+func (t *tenure) has(c *call) bool { return c.phase == phaseGranted && c.tenure == t }
 
 // expiry returns the local deadline: until then nobody else can have the name.
 func (t *tenure) expiry() time.Duration { return time.Duration(t.deadline.Load()) }

@@ -1,10 +1,8 @@
 package actors
 
 import (
-	"fmt"
-	"runtime/debug"
+	"math"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/holdfast-go/holdfast/rediscmd"
@@ -22,20 +20,54 @@ import (
 // without an acknowledgement is tried again until the deadline. After unwatch
 // nothing is sent, and replies still under way change nothing: the epoch tells.
 
-// watch is the watchdog's notes on one tenure, embedded in it.
+// watch is the watchdog's notes on one tenure, embedded in it. The mutex orders a
+// renewal's reply against watch and unwatch, and also what callers ask of a hold
+// against its end.
 type watch struct {
-	mu    sync.Mutex // orders a renewal's reply against watch and unwatch
-	on    bool
-	epoch uint32
+	mu      sync.Mutex
+	trouble *error // the last renewal's; nil, as nearly always: it did not fail
 
-	claimed   atomic.Bool // somebody took a level's grant out of its future
-	dormant   atomic.Bool // a renewal fell due before that
-	busy      atomic.Bool // a renewal is in flight: item and sent are its
-	item      rediscmd.Renewal
-	sent      uint32 // the epoch it was sent in
-	renewals  atomic.Int32
-	minMargin atomic.Int64
-	trouble   atomic.Pointer[error]
+	epoch    uint32
+	renewals int32 // acknowledged ones
+	least    int32 // milliseconds that the deadline had left at one of them, at worst
+	on       bool
+	claimed  bool // somebody took a level's grant out of its future
+	stage    renewalStage
+}
+
+// renewalStage is how far the renewal that fell due last has come.
+type renewalStage uint8
+
+const (
+	renewalDone    renewalStage = iota
+	renewalDormant              // not sent: nobody has taken the grant out of its future yet
+	renewalSent                 // in flight, and the timer is set to the deadline
+	renewalAhead                // in flight, and the timer is set as if it succeeds
+)
+
+// acknowledged counts a renewal that left this much of the lease before it.
+func (w *watch) acknowledged(left time.Duration) {
+	ms := int32(min(left/time.Millisecond, math.MaxInt32))
+	if w.renewals++; w.renewals == 1 || ms < w.least {
+		w.least = ms
+	}
+}
+
+// tally returns how many renewals were acknowledged, and what the lease had left
+// at worst.
+func (w *watch) tally() (renewals int, least time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return int(w.renewals), time.Duration(w.least) * time.Millisecond
+}
+
+func (w *watch) lastTrouble() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.trouble == nil {
+		return nil
+	}
+	return *w.trouble
 }
 
 // watch (re)starts the lease timer of a tenure. On the actor.
@@ -45,7 +77,7 @@ func (s *System) watch(t *tenure, now time.Duration) {
 	defer w.mu.Unlock()
 	w.on = true
 	w.epoch++
-	t.home.began.Store(t) // its timer is the lease's from now on
+	t.home().leased.Store(true) // its timer is the lease's from now on
 	s.armLease(t, now)
 }
 
@@ -55,7 +87,7 @@ func (s *System) unwatch(t *tenure) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.on { // else the timer is still the wait's
-		s.wheel.Cancel(&t.home.timer)
+		s.wheel.Cancel(&t.home().timer)
 	}
 	w.on = false
 	w.epoch++
@@ -69,11 +101,11 @@ func (s *System) armLease(t *tenure, now time.Duration) {
 		// A slot fires up to its width late, so one that ends after the deadline
 		// will not do. A wheel that is closed renews nothing: Close releases.
 		if at := max(s.renewAt(t, now), now); at < due-s.slot {
-			_ = s.wheel.Schedule(&t.home.timer, at)
+			_ = s.wheel.Schedule(&t.home().timer, at)
 			return
 		}
 	}
-	_ = s.wheel.ScheduleExact(&t.home.timer, due)
+	_ = s.wheel.ScheduleExact(&t.home().timer, due)
 }
 
 // renewAt is when two thirds of the watchdog timeout are left, less jitter. A
@@ -97,7 +129,7 @@ func (s *System) jitter(d time.Duration) time.Duration {
 // message is posted with no lock held: posting may run the actor, right here.
 func (s *System) leaseDue(t *tenure, now time.Duration, batch *renewals) {
 	if s.leaseOver(t, now, batch) {
-		s.table.post(t.home.key, &message{kind: evExpired, tenure: t})
+		s.table.post(t.home().key, &message{kind: evExpired, about: t.first})
 	}
 }
 
@@ -112,16 +144,24 @@ func (s *System) leaseOver(t *tenure, now time.Duration, batch *renewals) bool {
 	case now >= deadline:
 		return true
 	case !t.watched.Load():
-		_ = s.wheel.ScheduleExact(&t.home.timer, deadline)
+		_ = s.wheel.ScheduleExact(&t.home().timer, deadline)
+	case !w.claimed:
+		w.stage = renewalDormant
+		_ = s.wheel.ScheduleExact(&t.home().timer, deadline)
+	case w.stage >= renewalSent: // for so long that the next one is due
+		w.stage = renewalSent
+		_ = s.wheel.ScheduleExact(&t.home().timer, deadline)
 	default:
-		// Whatever comes of the renewal, the deadline stands until it is
-		// acknowledged.
-		_ = s.wheel.ScheduleExact(&t.home.timer, deadline)
-		if !w.claimed.Load() {
-			w.dormant.Store(true)
-			if !w.claimed.Load() || !w.dormant.Swap(false) {
-				return false
-			}
+		// The timer goes straight to the next renewal, which comes long before the
+		// deadline: nearly all succeed, and then it is where it should be.
+		third := s.rules.watchdog / 3
+		at := now + third - s.jitter(third/10)
+		if at < deadline-s.slot {
+			w.stage = renewalAhead
+			_ = s.wheel.Schedule(&t.home().timer, at)
+		} else {
+			w.stage = renewalSent
+			_ = s.wheel.ScheduleExact(&t.home().timer, deadline)
 		}
 		batch.add(t)
 	}
@@ -131,66 +171,26 @@ func (s *System) leaseOver(t *tenure, now time.Duration, batch *renewals) bool {
 // claimed: a level of t was taken out of its future. If its renewal had been
 // due before that, it is due now.
 func (s *System) claimed(t *tenure) {
-	t.watch.claimed.Store(true)
-	if t.watch.dormant.Swap(false) {
-		_ = s.wheel.Schedule(&t.home.timer, s.wheel.Now())
-	}
-}
-
-// renewals gathers what is due in one call of the wheel.
-type renewals struct {
-	sys   *System
-	kinds []kindBatch
-}
-
-type kindBatch struct {
-	kind  *Kind
-	items []*rediscmd.Renewal
-}
-
-// add is called with the watch's mutex held.
-func (b *renewals) add(t *tenure) {
 	w := &t.watch
-	if w.busy.Swap(true) {
-		return // its reply arms the timer
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.claimed = true
+	if w.stage == renewalDormant {
+		w.stage = renewalDone
+		_ = s.wheel.Schedule(&t.home().timer, s.wheel.Now())
 	}
-	w.sent = w.epoch
-	w.item = rediscmd.Renewal{Name: t.home.key.name, Owner: t.owner.field, Lease: b.sys.rules.watchdog, Value: t}
-	for i := range b.kinds {
-		if b.kinds[i].kind == t.home.key.kind {
-			b.kinds[i].items = append(b.kinds[i].items, &w.item)
-			return
-		}
-	}
-	b.kinds = append(b.kinds, kindBatch{t.home.key.kind, []*rediscmd.Renewal{&w.item}})
 }
 
 // onWheel is the wheel's handler: everything that is due, in one go.
 func (s *System) onWheel(entries []*wheel.Entry[timed]) {
-	batch := renewals{sys: s}
+	var batch renewals
 	now := s.wheel.Now()
 	for _, e := range entries {
 		e.Value.due(now, &batch)
 	}
-	for _, k := range batch.kinds {
-		s.renew(k)
+	for i := range batch {
+		s.renew(batch[i].kind, batch[i].items())
 	}
-}
-
-// renew sends a batch. One that panics on its way out is answered, or its leases
-// would count as in flight for ever: they are tried again within their time.
-func (s *System) renew(k kindBatch) {
-	defer func() {
-		if v := recover(); v != nil {
-			s.complain("panic while renewing", k.items[0].Name, v, debug.Stack())
-			s.Renewed(k.items, rediscmd.Reply{
-				Outcome: rediscmd.OutcomeUnknown,
-				Err:     fmt.Errorf("holdfast: internal error: %v", v),
-				SentAt:  time.Now(),
-			})
-		}
-	}()
-	k.kind.Door.Renew(k.items, s)
 }
 
 // Renewed implements rediscmd.RenewCompleter, on a pipeline worker: one script's
@@ -204,15 +204,16 @@ func (s *System) Renewed(items []*rediscmd.Renewal, r rediscmd.Reply) {
 		report.Took = now - sentAt
 	}
 	for _, item := range items {
-		t := item.Value.(*tenure) // read now: once it is not busy, the item may be sent again
-		result, left := s.renewed(t, item, &r, sentAt, now)
+		sent := item.Value.(*renewing)
+		result, left := s.renewed(sent, &r, sentAt, now)
 		switch result {
 		case renewalHeld:
 			report.Renewed++
 			s.tel.RenewMargin(max(left, 0))
 		case renewalGone:
 			report.Lost++
-			s.table.post(t.home.key, &message{kind: evRefused, tenure: t})
+			first := sent.tenure.first
+			s.table.post(first.hold.key, &message{kind: evRefused, about: first})
 		case renewalFailed:
 			report.Failed++
 		}
@@ -230,33 +231,34 @@ const (
 )
 
 // renewed deals with one lease of a batch; left is what its deadline had left.
-func (s *System) renewed(t *tenure, item *rediscmd.Renewal, r *rediscmd.Reply, sentAt, now time.Duration) (result renewalResult, left time.Duration) {
-	held, lease := item.Held, item.Lease
+func (s *System) renewed(sent *renewing, r *rediscmd.Reply, sentAt, now time.Duration) (result renewalResult, left time.Duration) {
+	t := sent.tenure
 	w := &t.watch
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.busy.Store(false)
-	switch current := w.sent == w.epoch; {
+	stage := w.stage
+	w.stage = renewalDone
+	switch current := sent.epoch == w.epoch; {
 	case !w.on:
 		return renewalStale, 0
 	case !current:
 		s.armLease(t, now) // watched anew meanwhile: this reply says nothing of that
 		return renewalStale, 0
 	case r.Outcome != rediscmd.OutcomeDone:
-		w.trouble.Store(&r.Err)
+		w.trouble = &r.Err
 		s.retryRenewal(t, now)
 		return renewalFailed, 0
-	case !held:
+	case !sent.item.Held:
 		return renewalGone, 0
 	}
-	w.trouble.Store(nil)
+	w.trouble = nil
 	if left = t.expiry() - now; left > 0 {
-		t.trust(sentAt, lease)
-		if w.renewals.Add(1) == 1 || int64(left) < w.minMargin.Load() {
-			w.minMargin.Store(int64(left))
-		}
+		t.trust(sentAt, s.rules.watchdog)
+		w.acknowledged(left)
 	}
-	s.armLease(t, now)
+	if stage != renewalAhead {
+		s.armLease(t, now)
+	}
 	return renewalHeld, left
 }
 
@@ -265,8 +267,8 @@ func (s *System) renewed(t *tenure, item *rediscmd.Renewal, r *rediscmd.Reply, s
 func (s *System) retryRenewal(t *tenure, now time.Duration) {
 	pause := min(s.rules.watchdog/30, time.Second)
 	if at := now + pause/2 + s.jitter(pause); at < t.expiry()-s.slot {
-		_ = s.wheel.Schedule(&t.home.timer, at)
+		_ = s.wheel.Schedule(&t.home().timer, at)
 	} else {
-		_ = s.wheel.ScheduleExact(&t.home.timer, t.expiry())
+		_ = s.wheel.ScheduleExact(&t.home().timer, t.expiry())
 	}
 }

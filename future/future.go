@@ -28,16 +28,16 @@ var closed = func() chan struct{} {
 type Future[T any] struct {
 	mu     sync.Mutex
 	state  atomic.Uint32
-	val    T     // written before state leaves pending; taken away by a Cancel of ready
-	err    error // belongs to failed and canceled, and is not looked at in any other state
+	val    T // written before state leaves pending; taken away by a Cancel of ready
 	keeper Keeper[T]
 
 	waiters waiterList // only while pending
 	rare    *rare
 }
 
-// rare is what most futures never need.
+// rare is what most futures never need. It is added under Future.mu, and stays.
 type rare struct {
+	err      error // belongs to failed and canceled, and is not looked at in any other state
 	done     chan struct{}
 	calls    callQueue
 	draining bool // a goroutine is running calls, or is about to
@@ -102,7 +102,7 @@ func (f *Future[T]) Cancel(cause error) bool {
 	f.mu.Lock()
 	switch f.state.Load() {
 	case pending:
-		f.err = err
+		f.more().err = err
 		wake := f.finish(canceled)
 		f.mu.Unlock()
 		// Deferred: a Keeper that panics must not leave readers asleep.
@@ -115,7 +115,7 @@ func (f *Future[T]) Cancel(cause error) bool {
 	case ready:
 		// The error has to be there before a reader can see the new state. Losing the swap to a claim is harmless:
 		// nobody looks at err in claimed.
-		f.err = err
+		f.more().err = err
 		if f.state.CompareAndSwap(ready, canceled) {
 			var none T
 			v := f.val
@@ -126,7 +126,7 @@ func (f *Future[T]) Cancel(cause error) bool {
 			}
 			return true
 		}
-		f.err = nil
+		f.rare.err = nil
 	}
 	f.mu.Unlock()
 	return false
@@ -150,9 +150,9 @@ func (f *Future[T]) take() (v T, first, ok bool, err error) {
 		case claimed:
 			return f.val, false, true, nil
 		case failed:
-			return f.val, false, true, f.err
+			return f.val, false, true, f.rare.err
 		default:
-			return v, false, true, f.err
+			return v, false, true, f.rare.err
 		}
 	}
 }
@@ -160,7 +160,7 @@ func (f *Future[T]) take() (v T, first, ok bool, err error) {
 // failure returns the error of a future that is done, nil for a success; it claims nothing.
 func (f *Future[T]) failure() error {
 	if s := f.state.Load(); s == failed || s == canceled {
-		return f.err
+		return f.rare.err
 	}
 	return nil
 }
@@ -179,10 +179,11 @@ func (f *Future[T]) settle(v T, err error) bool {
 		f.mu.Unlock()
 		return false
 	}
-	f.val, f.err = v, err
+	f.val = v
 	s := ready
 	if err != nil {
 		s = failed
+		f.more().err = err
 	}
 	wake := f.finish(s)
 	f.mu.Unlock()
@@ -246,8 +247,8 @@ func canceledBy(cause error) error {
 
 // cause returns what Cancel of this canceled future was given.
 func (f *Future[T]) cause() error {
-	if e, ok := f.err.(*canceledError); ok {
+	if e, ok := f.rare.err.(*canceledError); ok {
 		return e.cause
 	}
-	return f.err
+	return f.rare.err
 }

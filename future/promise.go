@@ -43,7 +43,7 @@ func Failed[T any](err error) *Future[T] {
 	if err == nil {
 		panic("future: Failed(nil)")
 	}
-	f := &Future[T]{err: err}
+	f := &Future[T]{rare: &rare{err: err}}
 	f.state.Store(failed)
 	return f
 }

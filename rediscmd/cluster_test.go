@@ -48,7 +48,7 @@ func TestCluster(t *testing.T) {
 		if r := call.handOff(HandOffArgs{Name: name, From: "a:1", To: "a:2", Lease: lease, Yield: YieldIfOthersListen}); r.Verdict != HandedOver {
 			t.Errorf("%s: %+v", name, r)
 		}
-		items = append(items, &Renewal{Name: name, Owner: "a:2", Lease: lease})
+		items = append(items, &Renewal{Name: name, Owner: "a:2"})
 	}
 	if len(used) != 3 {
 		t.Errorf("%d lanes used", len(used))

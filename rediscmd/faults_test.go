@@ -54,7 +54,7 @@ func TestOutOfMemory(t *testing.T) {
 	if r := c.release(ReleaseArgs{Name: "twice", Owner: "a:1", Level: 1, Lease: lease}); r.Verdict != Lowered {
 		t.Errorf("lower: %+v", r)
 	}
-	if calls := c.renew([]*Renewal{{Name: "held", Owner: "a:1", Lease: lease}}); !calls[0].items[0].Held {
+	if calls := c.renew([]*Renewal{{Name: "held", Owner: "a:1"}}); !calls[0].items[0].Held {
 		t.Errorf("renew: %+v", calls[0].reply)
 	}
 	if r := c.extend(ExtendArgs{Name: "held", Owner: "a:1", Lease: lease}); r.Verdict != Renewed {
@@ -81,7 +81,7 @@ func TestReadOnlyReplica(t *testing.T) {
 	wantServer(t, "acquire", c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 2}), OutcomeRetryable, "READONLY", "replica")
 	wantServer(t, "release", c.release(ReleaseArgs{Name: "k", Owner: "a:1"}), OutcomeRetryable, "READONLY", "replica")
 	// The renewal must not come back as "not held".
-	for _, call := range c.renew([]*Renewal{{Name: "k", Owner: "a:1", Lease: lease}, {Name: "l", Owner: "a:1", Lease: lease}}) {
+	for _, call := range c.renew([]*Renewal{{Name: "k", Owner: "a:1"}, {Name: "l", Owner: "a:1"}}) {
 		wantServer(t, "renew", call.reply, OutcomeRetryable, "READONLY", "replica")
 	}
 	srv.MustDo("REPLICAOF", "NO", "ONE")
@@ -119,7 +119,7 @@ func TestLeastRights(t *testing.T) {
 	if r := c.acquire(AcquireArgs{Name: "lock:k", Owner: "a:2", Lease: lease, Level: 1, WantHolder: true}); r.Owner != "a:1" {
 		t.Errorf("refusal: %+v", r)
 	}
-	if calls := c.renew([]*Renewal{{Name: "lock:k", Owner: "a:1", Lease: lease}}); !calls[0].items[0].Held {
+	if calls := c.renew([]*Renewal{{Name: "lock:k", Owner: "a:1"}}); !calls[0].items[0].Held {
 		t.Errorf("renew: %+v", calls[0].reply)
 	}
 	if r := c.handOff(HandOffArgs{Name: "lock:k", From: "a:1", To: "a:2", Lease: lease, Yield: YieldIfOthersListen}); r.Verdict != HandedOver {
@@ -193,7 +193,7 @@ func TestMissingRights(t *testing.T) {
 			if r := c.acquire(AcquireArgs{Name: name, Owner: "a:1", Lease: lease, Level: 1}); r.Verdict != Granted {
 				t.Fatalf("%+v", r)
 			}
-			items = append(items, &Renewal{Name: name, Owner: "a:1", Lease: lease})
+			items = append(items, &Renewal{Name: name, Owner: "a:1"})
 		}
 		items[2].Name = "forbidden"
 		calls := c.renew(items)
@@ -357,7 +357,7 @@ func TestEveryServerStateOnEveryScript(t *testing.T) {
 				"check":    call.check("k", "a:1"),
 				"inspect":  call.inspect("k"),
 				"extend":   call.extend(ExtendArgs{Name: "k", Owner: "a:1", Lease: lease}),
-				"renew":    call.renew([]*Renewal{{Name: "k", Owner: "a:1", Lease: lease}})[0].reply,
+				"renew":    call.renew([]*Renewal{{Name: "k", Owner: "a:1"}})[0].reply,
 			} {
 				wantServer(t, name, r, want, code, text)
 			}

@@ -25,6 +25,9 @@ type leaseEntry struct {
 }
 
 func (l *leaseText) format(ms int64) string {
+	if ms == 0 {
+		return "0"
+	}
 	if e := l.last.Load(); e != nil && e.ms == ms {
 		return e.text
 	}

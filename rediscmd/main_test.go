@@ -127,8 +127,13 @@ func (r renewWaiter) Renewed(items []*Renewal, reply Reply) { r.ch <- renewed{it
 // renew returns the calls of Renewed, once all items are back.
 func (c caller) renew(items []*Renewal) []renewed {
 	c.tb.Helper()
+	return c.renewFor(lease, items)
+}
+
+func (c caller) renewFor(lease time.Duration, items []*Renewal) []renewed {
+	c.tb.Helper()
 	w := renewWaiter{make(chan renewed, len(items))}
-	c.d.Renew(items, w)
+	c.d.Renew(lease, items, w)
 	var calls []renewed
 	for back := 0; back < len(items); {
 		select {

@@ -19,6 +19,7 @@ type worker struct {
 	cmds     []rueidis.Completed
 	keys     []string
 	args     []string
+	msg      rueidis.RedisMessage // the reply that is being read
 	deadline *deadline
 	carried  int // as the lane counts, until home
 }
@@ -60,6 +61,7 @@ func (w *worker) batch(timeout time.Duration) {
 		clear(w.cmds)
 		clear(w.keys)
 		clear(w.args)
+		w.msg = rueidis.RedisMessage{}
 	}()
 
 	n := w.plan()
@@ -114,10 +116,11 @@ func (w *worker) round(sentAt time.Time) {
 }
 
 func (w *worker) reply(r *run, result rueidis.RedisResult, sentAt time.Time) {
-	m, err := result.ToMessage()
+	var err error
+	w.msg, err = result.ToMessage()
 	switch {
 	case err == nil || rueidis.IsRedisNil(err):
-		w.answered(r, &m, sentAt)
+		w.answered(r, &w.msg, sentAt)
 	case isNoScript(err) && !r.text:
 		w.again = append(w.again, run{terms: r.terms, first: r.first, last: r.last, n: r.n, text: true})
 		r.first, r.n = nil, 0

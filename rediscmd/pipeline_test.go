@@ -246,7 +246,7 @@ func TestBadArgumentsAreNotSent(t *testing.T) {
 		"lower without":      c.release(ReleaseArgs{Name: "k", Owner: "a:1", Level: 1}),
 		"hand off to no one": c.handOff(HandOffArgs{Name: "k", From: "a:1", Lease: lease}),
 		"extend by nothing":  c.extend(ExtendArgs{Name: "k", Owner: "a:1"}),
-		"renew by nothing":   c.renew([]*Renewal{{Name: "k", Owner: "a:1"}, {Name: "l", Owner: "a:1", Lease: lease}})[0].reply,
+		"renew by nothing":   c.renewFor(0, []*Renewal{{Name: "k", Owner: "a:1"}, {Name: "l", Owner: "a:1"}})[0].reply,
 	} {
 		if _, ok := errors.AsType[*ArgError](r.Err); !ok || r.Outcome != OutcomeFailed || !r.SentAt.IsZero() {
 			t.Errorf("%s: %+v", name, r)
@@ -294,7 +294,7 @@ func TestCloseFinishesWhatIsQueuedAndRefusesTheRest(t *testing.T) {
 		if len(late.done) != 1 || late.op.Reply.Outcome != OutcomeFailed || !errors.Is(late.op.Reply.Err, ErrClosed) {
 			t.Errorf("late op: %+v", late.op.Reply)
 		}
-		if calls := (caller{t, c.Mutex()}).renew([]*Renewal{{Name: "k", Owner: "a:1", Lease: lease}}); !errors.Is(calls[0].reply.Err, ErrClosed) {
+		if calls := (caller{t, c.Mutex()}).renew([]*Renewal{{Name: "k", Owner: "a:1"}}); !errors.Is(calls[0].reply.Err, ErrClosed) {
 			t.Errorf("late renewal: %+v", calls[0].reply)
 		}
 		close(hold.wait)

@@ -11,7 +11,6 @@ import (
 type Renewal struct {
 	Name  string
 	Owner string
-	Lease time.Duration
 	Held  bool // result, when the reply's Outcome is OutcomeDone: extended, so still held
 	Value any  // the sender's own
 }
@@ -24,46 +23,40 @@ type RenewCompleter interface {
 	Renewed(items []*Renewal, r Reply)
 }
 
-// maxRenew bounds how long one script keeps the server from other work: about
-// 100 us for 128 leases.
-const maxRenew = 128
-
-// renewal is what a renewing Op carries instead of keys and args.
+// renewal is what a renewing Op carries instead of a name and an owner.
 type renewal struct {
 	op    Op
 	c     *Client
+	lease time.Duration
 	items []*Renewal
 	done  RenewCompleter
 }
 
-// Renew extends leases, each only if its owner still holds it; a name whose key is
-// of another type counts as not held. The items travel in scripts of up to 128
-// names, in a cluster one name each; done hears of each script separately. Renew
-// never blocks, and keeps items until the last script is back.
+// Renew makes leases last at least that long from now, each only if its owner still
+// holds it; a name whose key is of another type counts as not held. The items travel
+// in scripts of up to 128 names, in a cluster one name each; done hears of each
+// script separately. Renew never blocks, and keeps items until the last script is
+// back.
 //
 // When the server refuses a script of several names, its names are sent again one
 // by one, so that one name nobody may touch does not cost the others their lease.
-func (d Mutex) Renew(items []*Renewal, done RenewCompleter) {
-	size := maxRenew
+func (d Mutex) Renew(lease time.Duration, items []*Renewal, done RenewCompleter) {
+	size := maxMany
 	if d.c.cfg.Cluster {
 		size = 1
 	}
-	d.c.renew(items, size, done)
+	d.c.renew(lease, items, size, done)
 }
 
-func (c *Client) renew(items []*Renewal, size int, done RenewCompleter) {
+func (c *Client) renew(lease time.Duration, items []*Renewal, size int, done RenewCompleter) {
 	runs := make([]renewal, (len(items)+size-1)/size)
 	for i := range runs {
 		r := &runs[i]
-		r.c, r.done = c, done
+		r.c, r.lease, r.done = c, lease, done
 		r.items, items = items[:min(size, len(items))], items[min(size, len(items)):]
 		r.op.prepare(renewScript, r.items[0].Name, true)
 		r.op.batch = r
-		for _, item := range r.items {
-			if _, err := wireLease(item.Lease); err != nil {
-				r.op.refuse(err)
-			}
-		}
+		r.op.lease(lease)
 		c.submit(&r.op, r)
 	}
 }
@@ -71,58 +64,59 @@ func (c *Client) renew(items []*Renewal, size int, done RenewCompleter) {
 // Completed implements Completer.
 func (r *renewal) Completed(op *Op) {
 	if op.Reply.Outcome == OutcomeFailed && len(r.items) > 1 && !op.Reply.SentAt.IsZero() {
-		r.c.renew(r.items, 1, r.done)
+		r.c.renew(r.lease, r.items, 1, r.done)
 		return
 	}
 	r.done.Renewed(r.items, op.Reply)
 }
 
-// names are the keys of a renewal.
-func (r *renewal) names(keys []string) []string {
+// appendTo adds the names and owners.
+func (r *renewal) appendTo(keys, args []string) ([]string, []string) {
 	for _, item := range r.items {
-		keys = append(keys, item.Name)
+		keys, args = append(keys, item.Name), append(args, item.Owner)
 	}
-	return keys
+	return keys, args
 }
 
-var renewScript = newScript(script{name: "renew", args: func(c *Client, op *Op, args []string) []string {
-	if op.batch == nil { // Extend
-		return append(args, c.leases.format(op.terms.lease), op.owner)
-	}
-	for _, item := range op.batch.items {
-		ms, _ := wireLease(item.Lease) // checked by renew
-		args = append(args, c.leases.format(ms), item.Owner)
-	}
-	return args
+var renewScript = newScript(script{name: "renew", many: true, args: func(c *Client, op *Op, args []string) []string {
+	return append(args, c.leases.format(op.terms.lease))
 }, decode: func(op *Op, m *rueidis.RedisMessage) error {
-	if op.batch == nil { // Extend
-		list, err := fields(m, 1)
-		if err != nil {
-			return err
+	if op.batch != nil {
+		return op.batch.decode(op, m)
+	}
+	n, err := integer(m)
+	op.Reply.Verdict = Absent
+	if n == 1 {
+		op.Reply.Verdict = Renewed
+	}
+	return err
+}})
+
+// decode reads one answer for all items, or a list with each one's.
+func (r *renewal) decode(op *Op, m *rueidis.RedisMessage) error {
+	op.Reply.Verdict = Renewed
+	if !m.IsArray() {
+		n, err := integer(m)
+		for _, item := range r.items {
+			item.Held = n == 1
 		}
-		n, err := integer(&list[0])
-		op.Reply.Verdict = Absent
-		if n == 1 {
-			op.Reply.Verdict = Renewed
-		}
+		op.Reply.Count = n * int64(len(r.items))
 		return err
 	}
-	list, err := fields(m, len(op.batch.items))
+	list, err := fields(m, len(r.items))
 	if err != nil {
 		return err
 	}
-	held := int64(0)
 	for i := range list {
 		n, err := integer(&list[i])
 		if err != nil {
 			return err
 		}
-		op.batch.items[i].Held = n == 1
-		held += n
+		r.items[i].Held = n == 1
+		op.Reply.Count += n
 	}
-	op.Reply.Verdict, op.Reply.Count = Renewed, held
 	return nil
-}})
+}
 
 // ExtendArgs says whose lease on what is set to how long from now.
 type ExtendArgs struct {

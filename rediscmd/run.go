@@ -6,7 +6,7 @@ import (
 	"github.com/redis/rueidis"
 )
 
-// run is one execution of a script: for one op, or on a single node for up to maxMany
+// run is one execution of a script: for one op, or off clusters for up to maxMany
 // with equal terms. Many locks in one run cost the server about half of what they
 // cost one by one, and us less still; what the run does to each lock, publishing
 // included, is the same. Its ops are linked in order; a completed one is no longer
@@ -60,7 +60,7 @@ func (w *worker) plan() (n int) {
 			w.lane.c.complete(op)
 			continue
 		}
-		w.runFor(op, op.terms.script.many && !cluster).push(op)
+		w.runFor(op, op.terms.script.many && op.batch == nil && !cluster).push(op)
 		n++
 	}
 	return n
@@ -94,12 +94,12 @@ func (w *worker) command(r *run) rueidis.Completed {
 	s, client := r.terms.script, w.lane.c
 	w.keys, w.args = w.keys[:0], s.args(client, r.first, w.args[:0])
 	switch {
+	case r.first.batch != nil:
+		w.keys, w.args = r.first.batch.appendTo(w.keys, w.args)
 	case s.many:
 		for op := r.first; op != nil; op = op.next {
 			w.keys, w.args = append(w.keys, op.name), append(w.args, op.owner)
 		}
-	case r.first.batch != nil:
-		w.keys = r.first.batch.names(w.keys)
 	default:
 		w.keys = append(w.keys, r.first.name)
 	}

@@ -9,6 +9,7 @@
 //	outage_test.go     a server that freezes under load; commands given up are left alone
 //	hours_test.go      renewals, expiry and polling in a synctest bubble: hours in milliseconds
 //	alloc_test.go      what a lock and unlock may allocate
+//	budget_*_test.go   commands per hand-over and renewal, bytes per lock and waiter, allocations
 //	bench_test.go      many locks in flight, and one at a time, with the CPU each costs
 //
 // A storm lasts ten seconds, two with -short. Mutual exclusion is checked by

@@ -12,6 +12,10 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
+// Traces reports whether a call with this ctx may get a span. Ask it before paying
+// for what only spans need, an owner's text for example.
+func (r *Recorder) Traces(ctx context.Context) bool { return r != nil && r.shouldTrace(ctx) }
+
 // shouldTrace decides, before anything is built, whether a call gets a span. A
 // sampled parent, here or in another process, ended or not: yes. A parent that is
 // not sampled: no, the trace was decided against. No parent at all: only when the
@@ -35,7 +39,7 @@ func (r *Recorder) start(ctx context.Context, name string, kind trace.SpanStartO
 	sc := getScratch()
 	defer sc.put()
 	sc.start = append(sc.start, kind)
-	if !at.IsZero() {
+	if isPast(at) {
 		sc.start = append(sc.start, trace.WithTimestamp(at))
 	}
 	_, span := r.tracer.Start(ctx, name, sc.start...)
@@ -48,10 +52,17 @@ func (r *Recorder) start(ctx context.Context, name string, kind trace.SpanStartO
 // finish sets the last attributes and ends the span. A zero at means now.
 func (sc *scratch) finish(span trace.Span, at time.Time) {
 	span.SetAttributes(sc.attrs...)
-	if !at.IsZero() {
+	if isPast(at) {
 		sc.end = append(sc.end, trace.WithTimestamp(at))
 	}
 	span.End(sc.end...)
+}
+
+// isPast reports whether a moment has to be told to a span, since its own clock would
+// say another. Nearly always it is now, and an option for it an allocation.
+func isPast(at time.Time) bool {
+	const noticeable = 100 * time.Microsecond
+	return !at.IsZero() && time.Since(at).Abs() > noticeable
 }
 
 // fail marks a span as failed: status and error.type, never RecordError, whose

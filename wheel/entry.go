@@ -14,7 +14,7 @@ type Entry[T any] struct {
 	_     noCopy
 	link  link[T]
 	due   time.Duration
-	pos   int // index in the near heap
+	pos   int32 // index in the near heap
 	state entryState
 	exact bool
 }
@@ -28,34 +28,37 @@ const (
 	inHeap              // near
 )
 
-// link is a node of a circular list. It knows its entry because Go has no way back from a field to its struct.
-type link[T any] struct {
-	prev, next *link[T]
-	entry      *Entry[T] // nil in a list's root
-}
+// link is an entry's place in a circular list.
+type link[T any] struct{ prev, next *Entry[T] }
 
 func (l *link[T]) unlink() {
-	l.prev.next, l.next.prev = l.next, l.prev
+	l.prev.link.next, l.next.link.prev = l.next, l.prev
 	l.prev, l.next = nil, nil
 }
 
 // list is a doubly linked list of entries, oldest first. A node can be unlinked without knowing which list it is in,
-// which is what allows a whole list to change hands in O(1).
+// which is what allows a whole list to change hands in O(1). The root is an entry that is never due: there are few lists
+// and many entries, whose links can then point to entries directly.
 type list[T any] struct {
-	root link[T]
+	root Entry[T]
 }
 
-func (l *list[T]) init() { l.root.prev, l.root.next = &l.root, &l.root }
+func (l *list[T]) init() { l.root.link = link[T]{&l.root, &l.root} }
 
-func (l *list[T]) empty() bool { return l.root.next == &l.root }
+func (l *list[T]) empty() bool { return l.root.link.next == &l.root }
 
 // first is the oldest entry, nil when the list is empty.
-func (l *list[T]) first() *Entry[T] { return l.root.next.entry }
+func (l *list[T]) first() *Entry[T] {
+	if l.empty() {
+		return nil
+	}
+	return l.root.link.next
+}
 
 func (l *list[T]) push(e *Entry[T]) {
-	n, last := &e.link, l.root.prev
-	n.entry, n.prev, n.next = e, last, &l.root
-	last.next, l.root.prev = n, n
+	last := l.root.link.prev
+	e.link = link[T]{last, &l.root}
+	last.link.next, l.root.link.prev = e, e
 }
 
 // take moves everything from another list behind what is here.
@@ -63,9 +66,9 @@ func (l *list[T]) take(from *list[T]) {
 	if from.empty() {
 		return
 	}
-	last, head, tail := l.root.prev, from.root.next, from.root.prev
-	last.next, head.prev = head, last
-	tail.next, l.root.prev = &l.root, tail
+	last, head, tail := l.root.link.prev, from.root.link.next, from.root.link.prev
+	last.link.next, head.link.prev = head, last
+	tail.link.next, l.root.link.prev = &l.root, tail
 	from.init()
 }
 

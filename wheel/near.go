@@ -18,7 +18,7 @@ type node[T any] struct {
 // moved tells the owner its new index.
 func (n *node[T]) moved(i int) {
 	if n.entry != nil {
-		n.entry.pos = i
+		n.entry.pos = int32(i)
 	} else {
 		n.slot.pos = i
 	}

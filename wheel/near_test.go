@@ -22,7 +22,7 @@ func TestHeap(t *testing.T) {
 			if rng.IntN(2) == 0 {
 				e = h.nodes[0].entry
 			}
-			if got := h.remove(e.pos); got.entry != e {
+			if got := h.remove(int(e.pos)); got.entry != e {
 				t.Fatalf("removed %d instead of %d", got.entry.Value, e.Value)
 			}
 			want = slices.DeleteFunc(want, func(o *Entry[int]) bool { return o == e })
@@ -31,7 +31,7 @@ func TestHeap(t *testing.T) {
 			t.Fatalf("%d nodes, want %d", len(h.nodes), len(want))
 		}
 		for i, n := range h.nodes {
-			if n.entry.pos != i || i > 0 && h.nodes[(i-1)/2].at > n.at {
+			if int(n.entry.pos) != i || i > 0 && h.nodes[(i-1)/2].at > n.at {
 				t.Fatalf("node %d is out of place", i)
 			}
 		}
@@ -53,11 +53,11 @@ func TestList(t *testing.T) {
 		entries[i].Value = i
 	}
 	values := func(l *list[int]) (got []int) {
-		for n := l.root.next; n != &l.root; n = n.next {
-			if n.prev.next != n || n.next.prev != n {
+		for n := l.root.link.next; n != &l.root; n = n.link.next {
+			if n.link.prev.link.next != n || n.link.next.link.prev != n {
 				t.Fatal("broken links")
 			}
-			got = append(got, n.entry.Value)
+			got = append(got, n.Value)
 		}
 		return got
 	}

@@ -127,7 +127,7 @@ func (w *Wheel[T]) remove(e *Entry[T]) bool {
 	case inList:
 		e.link.unlink()
 	case inHeap:
-		w.near.remove(e.pos)
+		w.near.remove(int(e.pos))
 	default:
 		return false
 	}

@@ -1,0 +1,79 @@
+package actors
+
+import (
+	"fmt"
+	"runtime/debug"
+
+	"github.com/holdfast-go/holdfast/rediscmd"
+)
+
+// handle turns a message into an event, lets the transition function decide, and
+// carries out what it wants.
+func (a *activation) handle(m *message) {
+	c, st := a.cell, &a.cell.work.state
+	switch {
+	case m.kind == evInspect:
+		m.about.after.(*inspection).ask(c)
+		return
+	case m.kind == evCall && m.about.hold != nil && !m.about.hold.arrive():
+		return
+	}
+	ev := &a.ev
+	*ev = event{kind: m.kind, now: c.sys.wheel.Now(), call: m.about}
+	switch m.kind {
+	case evReply:
+		r := &a.op.Reply
+		ev.reply = answer{outcome: r.Outcome, verdict: r.Verdict, ttl: r.TTL, holder: r.Owner, others: int(r.Listeners), err: r.Err}
+		if !r.SentAt.IsZero() {
+			ev.reply.sentAt = r.SentAt.Sub(c.sys.base)
+		}
+		a.op.Reply = rediscmd.Reply{} // it may name a holder
+		ev.call = st.flight.call
+		c.sys.inFlight.Add(-1)
+	case evExpired, evRefused:
+		ev.call, ev.tenure = nil, m.about.tenure
+	}
+	st.out, a.out = a.out, nil
+	st.step(ev)
+	a.effects(ev.now)
+	st.out, a.out = nil, st.out
+}
+
+// Completed implements rediscmd.Completer: the command in flight has its reply.
+// It runs on a pipeline worker, which thereby runs the actor.
+func (a *activation) Completed(*rediscmd.Op) { a.pool.table.postTo(a, &a.reply) }
+
+// panicked fails the call that the panic met: the one whose effect was being
+// carried out, else the one that the message was about. What had been decided is
+// still carried out, so that the state and the world agree; an acquire that was
+// failed here is canceled, wherever it had got to.
+func (a *activation) panicked(m *message, about *call, v any, stack []byte) {
+	s, name := a.cell.sys, a.cell.key.name
+	defer func() {
+		if v := recover(); v != nil {
+			s.complain("panic while recovering from one", name, v, debug.Stack())
+		}
+	}()
+	s.complain("panic in a lock actor", name, v, stack)
+	err := fmt.Errorf("holdfast: internal error: %v", v)
+	if a.doing != nil {
+		about = a.doing
+	} else if about == nil && m.kind != evExpired && m.kind != evRefused {
+		about = m.about // it had not got as far as an event
+	}
+	a.doing = nil
+	switch {
+	case about == nil:
+	case about.kind != callAcquire:
+		about.settle(false, err)
+	case about.hold.fail(err, nil):
+		s.table.postTo(a, &message{kind: evCancel, about: about})
+	}
+	a.effects(s.wheel.Now())
+}
+
+// complain logs an internal error. A logger that panics is not heard.
+func (s *System) complain(what, name string, v any, stack []byte) {
+	defer func() { _ = recover() }()
+	s.log.Error("holdfast: "+what, "lock", name, "panic", v, "stack", string(stack))
+}
