@@ -36,11 +36,9 @@ type call struct {
 	message // the call as a letter to its actor, posted once
 
 	next, prev *call   // queue links; a granted acquire is linked into its tenure
-	hold       *Hold   // an acquire's; nil in a simulation
 	tenure     *tenure // acquire: once granted; unlock and extend: what they are about
 	*duty              // not an acquire's
 
-	owner  Owner
 	lease  time.Duration // whole milliseconds
 	unsure time.Duration // a lost reply may have granted it until then; 0: no
 
@@ -57,6 +55,9 @@ type call struct {
 	record   bool   // somebody wants to know who holds it (a span, a try)
 	dropped  bool   // its caller was answered while it was flying
 	blocked  bool   // somebody else had it when it was first looked at
+
+	hold  *Hold // an acquire's; nil in a simulation
+	owner Owner
 }
 
 // duty is what a call needs that is no acquire.

@@ -199,7 +199,7 @@ func (d *fakeDoor) Inspect(op *rediscmd.Op, done rediscmd.Completer, name string
 }
 
 // Renew notes a batch as sent even if it fails.
-func (d *fakeDoor) Renew(lease time.Duration, items []*rediscmd.Renewal, done rediscmd.RenewCompleter) {
+func (d *fakeDoor) Renew(lease time.Duration, prefix string, items []*rediscmd.Renewal, done rediscmd.RenewCompleter) {
 	d.mu.Lock()
 	d.batches = append(d.batches, len(items))
 	d.sent["renew"] += len(items)
@@ -214,7 +214,7 @@ func (d *fakeDoor) Renew(lease time.Duration, items []*rediscmd.Renewal, done re
 		d.mu.Lock()
 		for _, item := range items {
 			l := d.get(item.Name)
-			item.Held = l != nil && l.owner == item.Owner
+			item.Held = l != nil && l.owner == prefix+item.Owner
 			if item.Held {
 				l.expires = time.Now().Add(lease)
 			}

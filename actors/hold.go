@@ -23,20 +23,25 @@ import (
 // A Hold begins its life as the request for it: one allocation carries the call,
 // its future, its place in the queue, its timer and, once granted, the lease.
 // What most requests never need is in extra.
+//
+// What a renewal looks at is together, from the call's hold and owner on: among many
+// thousands of holds each is cold when its turn comes, and the lines of memory that
+// have to be fetched are most of what a renewal costs.
 type Hold struct {
-	call
 	sys     *System
-	key     key
 	parent  context.Context
 	promise future.Promise[*Hold]
 	unhook  func() bool // stops watching parent; nil if it is not watched
-	timer   wheel.Entry[timed]
-	own     tenure // the tenure that this hold began, if it did
 	extra   atomic.Pointer[extra]
 
 	since  time.Duration // when it was asked for; once it is held, when it was granted
 	wait   time.Duration // WaitFor; 0: none
 	queued time.Duration // when it was first found blocked
+
+	call
+	key   key
+	own   tenure // the tenure that this hold began, if it did
+	timer wheel.Entry[timed]
 
 	leased    atomic.Bool // the timer is the lease's; before that it is the wait's bound
 	booked    bool        // telemetry and counters have seen the acquire end

@@ -26,6 +26,6 @@ type Door interface {
 	Force(op *rediscmd.Op, done rediscmd.Completer, name string)
 	Check(op *rediscmd.Op, done rediscmd.Completer, name, owner string)
 	Inspect(op *rediscmd.Op, done rediscmd.Completer, name string)
-	Renew(lease time.Duration, items []*rediscmd.Renewal, done rediscmd.RenewCompleter)
+	Renew(lease time.Duration, prefix string, items []*rediscmd.Renewal, done rediscmd.RenewCompleter)
 	Channel(name string) string
 }

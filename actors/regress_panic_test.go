@@ -146,11 +146,11 @@ type badRenew struct {
 	tries atomic.Int32
 }
 
-func (d *badRenew) Renew(lease time.Duration, items []*rediscmd.Renewal, done rediscmd.RenewCompleter) {
+func (d *badRenew) Renew(lease time.Duration, prefix string, items []*rediscmd.Renewal, done rediscmd.RenewCompleter) {
 	if d.tries.Add(1) == 1 {
 		panic("boom")
 	}
-	d.fakeDoor.Renew(lease, items, done)
+	d.fakeDoor.Renew(lease, prefix, items, done)
 }
 
 // A batch of renewals that panicked on its way out was never answered: its leases

@@ -43,6 +43,7 @@ type LostInfo struct {
 // System runs the actors of one runtime. It is safe for concurrent use.
 type System struct {
 	id     string
+	prefix string                // of its owners' texts
 	owner  unique.Handle[string] // the runtime part of its owners
 	redis  *rediscmd.Client
 	tel    *telemetry.Recorder
@@ -76,7 +77,7 @@ var engine = sync.OnceValue(func() *actor.ActorSystem {
 // brings them a message.
 func New(cfg Config) (*System, error) {
 	s := &System{
-		id: cfg.ID, owner: unique.Make(cfg.ID), redis: cfg.Redis, tel: cfg.Telemetry, log: cfg.Logger, onLost: cfg.OnLost,
+		id: cfg.ID, prefix: cfg.ID + ":", owner: unique.Make(cfg.ID), redis: cfg.Redis, tel: cfg.Telemetry, log: cfg.Logger, onLost: cfg.OnLost,
 		base: time.Now(), maxPending: int64(cfg.MaxPending),
 		rules: rules{
 			watchdog:   cfg.WatchdogTimeout,

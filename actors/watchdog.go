@@ -15,8 +15,8 @@ import (
 // moves the tenure's deadline and the timer. Only a loss becomes a message: the
 // field is gone (evRefused), or the deadline passed (evExpired).
 //
-// Rules: no claim, no renewal. Renewed every third of the watchdog timeout, a
-// little early by jitter so that leases taken together spread out. A renewal
+// Rules: no claim, no renewal. Renewed every third of the watchdog timeout, the
+// first time a little early by jitter so that leases taken together spread out. A renewal
 // without an acknowledgement is tried again until the deadline. After unwatch
 // nothing is sent, and replies still under way change nothing: the epoch tells.
 
@@ -154,9 +154,8 @@ func (s *System) leaseOver(t *tenure, now time.Duration, batch *renewals) bool {
 	default:
 		// The timer goes straight to the next renewal, which comes long before the
 		// deadline: nearly all succeed, and then it is where it should be.
-		third := s.rules.watchdog / 3
-		at := now + third - s.jitter(third/10)
-		if at < deadline-s.slot {
+		// No jitter: the first renewal's has spread them out for good.
+		if at := now + s.rules.watchdog/3; at < deadline-s.slot {
 			w.stage = renewalAhead
 			_ = s.wheel.Schedule(&t.home().timer, at)
 		} else {
@@ -188,8 +187,8 @@ func (s *System) onWheel(entries []*wheel.Entry[timed]) {
 	for _, e := range entries {
 		e.Value.due(now, &batch)
 	}
-	for i := range batch {
-		s.renew(batch[i].kind, batch[i].items())
+	for _, k := range batch {
+		s.renew(k)
 	}
 }
 
@@ -219,6 +218,7 @@ func (s *System) Renewed(items []*rediscmd.Renewal, r rediscmd.Reply) {
 		}
 	}
 	s.tel.RenewedBatch(report)
+	items[0].Value.(*renewing).batch.done(len(items))
 }
 
 type renewalResult uint8

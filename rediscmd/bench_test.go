@@ -89,13 +89,13 @@ func BenchmarkRenew(b *testing.B) {
 	c := newClient(b, Config{Client: srv.Client(b)})
 	items := make([]*Renewal, 1024)
 	for i := range items {
-		items[i] = &Renewal{Name: fmt.Sprintf("order:%d", i), Owner: "a:1"}
+		items[i] = &Renewal{Name: fmt.Sprintf("order:%d", i), Owner: "1"}
 		srv.MustDo("HSET", items[i].Name, "a:1", "1")
 	}
 	w := renewWaiter{make(chan renewed, len(items))}
 	b.ReportAllocs()
 	for b.Loop() {
-		c.Mutex().Renew(lease, items, w)
+		c.Mutex().Renew(lease, "a:", items, w)
 		for back := 0; back < len(items); {
 			back += len((<-w.ch).items)
 		}

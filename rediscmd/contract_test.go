@@ -355,7 +355,7 @@ var contract = []struct {
 			s.tb.Errorf("PTTL %d after a shorter renewal, want about %v", ms, long)
 		}
 	}},
-	{"renew in scripts of at most 128", func(s stage) {
+	{"renew in scripts of at most 256", func(s stage) {
 		var items []*Renewal
 		for i := range 300 {
 			name := fmt.Sprintf("r%d", i)
@@ -369,12 +369,12 @@ var contract = []struct {
 		}
 		total := 0
 		for _, n := range sizes {
-			if n > maxMany {
+			if n > maxRenew {
 				s.tb.Errorf("script of %d", n)
 			}
 			total += n
 		}
-		if len(sizes) != 3 || total != 300 {
+		if len(sizes) != 2 || total != 300 {
 			s.tb.Errorf("scripts of %v", sizes)
 		}
 		for i, item := range items {

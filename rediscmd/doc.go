@@ -54,7 +54,7 @@
 //	force    lock       publish                            released, absent
 //	check    lock       owner                              held, absent
 //	inspect  lock       publish                            held, absent
-//	renew    lock...    lease owner...                     renewed, absent
+//	renew    lock...    lease prefix owner...              renewed, absent
 //
 // They have no shebang and use only commands of Redis 6.0, so any server runs them.
 // Their effect on a lock is that of Redisson's scripts; keys.go has the schema. On a

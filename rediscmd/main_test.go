@@ -133,7 +133,7 @@ func (c caller) renew(items []*Renewal) []renewed {
 func (c caller) renewFor(lease time.Duration, items []*Renewal) []renewed {
 	c.tb.Helper()
 	w := renewWaiter{make(chan renewed, len(items))}
-	c.d.Renew(lease, items, w)
+	c.d.Renew(lease, "", items, w)
 	var calls []renewed
 	for back := 0; back < len(items); {
 		select {

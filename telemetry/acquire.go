@@ -25,13 +25,18 @@ type AcquireInfo struct {
 	Owner string // uuid:number, as on the wire
 }
 
-// AcquireSpan is the span of one request for a lock, if it has one. It is a small
-// value to embed in the request; the zero value is inert. One goroutine at a time
-// may use it; different values are independent.
+// AcquireSpan is the span of one request for a lock, if it has one. It is a value
+// to embed in the request, or in what only traced requests have; the zero value is
+// inert. One goroutine at a time may use it; different values are independent.
+//
+// The span gets its attributes when it ends, all at once: a span that is given them
+// twice pays for them twice, and nobody sees it earlier.
 type AcquireSpan struct {
-	span     trace.Span // nil: not recorded
-	holder   uint64     // hash of the owner that blocked last; a string would make the value larger
-	blockers uint32     // holders seen, a change back to an earlier one counts again
+	traced
+	info     AcquireInfo
+	template string // of the name
+	holder   uint64 // hash of the owner that blocked last; a string would make the value larger
+	blockers uint32 // holders seen, a change back to an earlier one counts again
 	links    uint8
 	linked   bool // the last holder has its link
 }
@@ -46,20 +51,11 @@ func (r *Recorder) StartAcquire(ctx context.Context, s *AcquireSpan, i AcquireIn
 		return
 	}
 	names := r.namesOf(i.Name)
-	span := r.start(ctx, names.acquire, acquireKind, time.Time{})
-	if span == nil {
+	t := r.start(ctx, names.acquire, acquireKind, time.Time{})
+	if t.span == nil {
 		return
 	}
-	sc := getScratch()
-	defer sc.put()
-	sc.attrs = append(sc.attrs, semconv.DBSystemNameRedis, semconv.DBStoredProcedureName(procedureAcquire))
-	sc.text(keyLockName, i.Name)
-	sc.text(keyLockTemplate, names.template)
-	sc.text(keyLockKind, i.Kind)
-	sc.text(keyAcquireMode, i.Mode)
-	sc.text(keyOwnerID, i.Owner)
-	span.SetAttributes(sc.attrs...)
-	*s = AcquireSpan{span: span}
+	*s = AcquireSpan{traced: t, info: i, template: names.template}
 }
 
 // Recording reports whether the request is traced. Ask it before paying for what
@@ -140,16 +136,15 @@ func (r *Recorder) EndAcquire(s *AcquireSpan, e AcquireEnd) {
 		}
 		errType = errorType(e.Err, fallback)
 	}
-	var span trace.Span
+	ctx := background
 	if s.Recording() {
-		span = s.span
-		r.endAcquireSpan(s, &e, errType)
+		ctx = s.ctx
+		endAcquireSpan(s, &e, errType)
 		*s = AcquireSpan{}
 	}
 	if !r.acquireDuration.Enabled(background) && !r.waitDuration.Enabled(background) {
 		return
 	}
-	ctx := exemplarContext(span)
 	key := acquireKey{kind: e.Kind, outcome: e.Outcome, errorType: errType, contended: e.Contended}
 	r.acquireDuration.Record(ctx, inSeconds(e.Took), r.acquireSets.get(key)...)
 	if e.Contended {
@@ -157,9 +152,16 @@ func (r *Recorder) EndAcquire(s *AcquireSpan, e AcquireEnd) {
 	}
 }
 
-func (r *Recorder) endAcquireSpan(s *AcquireSpan, e *AcquireEnd, errType string) {
+func endAcquireSpan(s *AcquireSpan, e *AcquireEnd, errType string) {
 	sc := getScratch()
 	defer sc.put()
+	i := &s.info
+	sc.attrs = append(sc.attrs, semconv.DBSystemNameRedis, semconv.DBStoredProcedureName(procedureAcquire))
+	sc.text(keyLockName, i.Name)
+	sc.text(keyLockTemplate, s.template)
+	sc.text(keyLockKind, i.Kind)
+	sc.text(keyAcquireMode, i.Mode)
+	sc.text(keyOwnerID, i.Owner)
 	sc.text(keyOutcome, e.Outcome)
 	sc.bool(keyContended, e.Contended)
 	sc.bool(keyReentrant, e.Reentrant)

@@ -22,9 +22,7 @@ type HoldInfo struct {
 // HoldSpan is the span of one hold, if it has one. It is a small value; the zero
 // value is inert. One goroutine at a time may use it; different values are
 // independent.
-type HoldSpan struct {
-	span trace.Span // nil: not recorded
-}
+type HoldSpan struct{ traced }
 
 // StartHold starts the span "hold {template}" of kind INTERNAL in s, under the
 // same rule as [Recorder.StartAcquire]. Its parent is the span in ctx, so that it
@@ -34,8 +32,8 @@ func (r *Recorder) StartHold(ctx context.Context, s *HoldSpan, i HoldInfo) {
 		return
 	}
 	names := r.namesOf(i.Name)
-	span := r.start(ctx, names.hold, holdKind, i.At)
-	if span == nil {
+	t := r.start(ctx, names.hold, holdKind, i.At)
+	if t.span == nil {
 		return
 	}
 	sc := getScratch()
@@ -48,8 +46,8 @@ func (r *Recorder) StartHold(ctx context.Context, s *HoldSpan, i HoldInfo) {
 	if i.Count > 0 {
 		sc.int(keyHoldCount, i.Count)
 	}
-	span.SetAttributes(sc.attrs...)
-	s.span = span
+	t.span.SetAttributes(sc.attrs...)
+	s.traced = t
 }
 
 // SpanContext returns the identity of the hold span, for the waiters that it
@@ -90,16 +88,16 @@ func (r *Recorder) EndHold(s *HoldSpan, e HoldEnd) {
 	if r == nil {
 		return
 	}
-	var span trace.Span
+	ctx := background
 	if s != nil && s.span != nil {
-		span = s.span
-		endHoldSpan(span, &e)
-		s.span = nil
+		ctx = s.ctx
+		endHoldSpan(s.span, &e)
+		s.traced = traced{}
 	}
 	if !r.holdDuration.Enabled(background) {
 		return
 	}
-	r.holdDuration.Record(exemplarContext(span), inSeconds(e.Held), r.holdSets.get(pair{e.Kind, e.Reason})...)
+	r.holdDuration.Record(ctx, inSeconds(e.Held), r.holdSets.get(pair{e.Kind, e.Reason})...)
 }
 
 func endHoldSpan(span trace.Span, e *HoldEnd) {

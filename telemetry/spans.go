@@ -29,24 +29,31 @@ func (r *Recorder) shouldTrace(ctx context.Context) bool {
 	return sc.IsSampled() || r.roots && !sc.IsValid()
 }
 
-// start starts a span and returns nil if the sampler said no, so that an
+// traced is a span and the ctx that it came with, which measurements about it are
+// made in: their exemplars lead to the span.
+type traced struct {
+	span trace.Span // nil: not recorded
+	ctx  context.Context
+}
+
+// start starts a span and returns none if the sampler said no, so that an
 // unsampled request carries nothing at all. A zero at means now.
 //
 // Attributes are set after the start and not with it. The sampler then sees the
 // span name (which has the template), the kind and the parent, and a root that it
 // refuses costs no attributes; as a start option they would be copied twice.
-func (r *Recorder) start(ctx context.Context, name string, kind trace.SpanStartOption, at time.Time) trace.Span {
+func (r *Recorder) start(ctx context.Context, name string, kind trace.SpanStartOption, at time.Time) traced {
 	sc := getScratch()
 	defer sc.put()
 	sc.start = append(sc.start, kind)
 	if isPast(at) {
 		sc.start = append(sc.start, trace.WithTimestamp(at))
 	}
-	_, span := r.tracer.Start(ctx, name, sc.start...)
+	ctx, span := r.tracer.Start(ctx, name, sc.start...)
 	if !span.IsRecording() {
-		return nil
+		return traced{}
 	}
-	return span
+	return traced{span, ctx}
 }
 
 // finish sets the last attributes and ends the span. A zero at means now.
@@ -74,16 +81,6 @@ func (sc *scratch) fail(span trace.Span, errType string, err error) {
 		text = validText(err.Error())
 	}
 	span.SetStatus(codes.Error, text)
-}
-
-// exemplarContext returns a context that carries only the span's identity: the
-// exemplar of a measurement made with it leads to the span, and a reservoir that
-// keeps the context keeps neither the span nor the caller's values.
-func exemplarContext(span trace.Span) context.Context {
-	if span == nil {
-		return background
-	}
-	return trace.ContextWithSpanContext(background, span.SpanContext())
 }
 
 // spanNames are the names that one template leads to.

@@ -5,14 +5,15 @@
 --
 -- KEYS[1..n] locks: hash, owner -> hold count
 -- ARGV[1] lease in ms
--- ARGV[2..n] owner of each lock in turn
+-- ARGV[2] what all owners begin with
+-- ARGV[3..n] how the owner of each lock in turn goes on
 -- Returns 1 when all are extended, else a list: 1 extended, 0 not held. For a single
 -- lock only its entry.
 
 local lease = tonumber(ARGV[1])
 local out, all = {}, true
 for i = 1, #KEYS do
-  local held = redis.pcall('hexists', KEYS[i], ARGV[1 + i])
+  local held = redis.pcall('hexists', KEYS[i], ARGV[2] .. ARGV[2 + i])
   if held == 1 then
     -- Not pcall: "read only replica" must not look like "not held".
     if redis.call('pttl', KEYS[i]) < lease then
