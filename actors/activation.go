@@ -2,6 +2,7 @@ package actors
 
 import (
 	"runtime/debug"
+	"sync"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -35,9 +36,17 @@ type activation struct {
 	spoke Owner // whose text was written last
 	text  string
 	doing *call // whose effect is being carried out
-	ev    event // ev and out are what one step needs and nothing keeps
-	out   []effect
+	desk  *desk // while a message is handled
 }
+
+// desk is what one step needs and nothing keeps. Each handler borrows one that is
+// still warm from the step before, of whatever name.
+type desk struct {
+	ev  event
+	out []effect
+}
+
+var desks = sync.Pool{New: func() any { return &desk{out: make([]effect, 0, 8)} }}
 
 // bind makes a the actor of c. With the shard lock held.
 func (a *activation) bind(c *cell) {
@@ -103,15 +112,18 @@ func (a *activation) Receive(ctx actor.Context) {
 		return // Started, Stopping, Stopped
 	}
 	a.seen++
+	a.desk = desks.Get().(*desk)
 	func() {
 		defer func() {
 			if v := recover(); v != nil {
-				a.panicked(m, a.ev.call, v, debug.Stack())
+				a.panicked(m, a.desk.ev.call, v, debug.Stack())
 			}
 		}()
 		a.handle(m)
 	}()
-	a.ev = event{}
+	a.desk.ev = event{}
+	desks.Put(a.desk)
+	a.desk = nil
 	a.retire()
 }
 

@@ -18,7 +18,8 @@ func (a *activation) handle(m *message) {
 	case m.kind == evCall && m.about.hold != nil && !m.about.hold.arrive():
 		return
 	}
-	ev := &a.ev
+	d := a.desk
+	ev := &d.ev
 	*ev = event{kind: m.kind, now: c.sys.wheel.Now(), call: m.about}
 	switch m.kind {
 	case evReply:
@@ -33,10 +34,10 @@ func (a *activation) handle(m *message) {
 	case evExpired, evRefused:
 		ev.call, ev.tenure = nil, m.about.tenure
 	}
-	st.out, a.out = a.out, nil
+	st.out, d.out = d.out, nil
 	st.step(ev)
 	a.effects(ev.now)
-	st.out, a.out = nil, st.out
+	st.out, d.out = nil, st.out
 }
 
 // Completed implements rediscmd.Completer: the command in flight has its reply.
