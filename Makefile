@@ -66,6 +66,10 @@ nested: ## the tests of the nested modules
 interop: redis java ## side by side with real Redisson, longer than in make test, with a table of results
 	@cd interop && go test -count=1 -timeout 15m -storm 20s
 
+.PHONY: bench
+bench: redis java ## holdfast beside its peers: a table, docs/bench/results.json, charts (BENCH=-short: a minute, into bench/out)
+	@cd bench && go run . -out $(if $(BENCH),out,../docs/bench) $(BENCH)
+
 .PHONY: lint
 lint: check ## check, and golangci-lint if it is installed
 	@echo "== golangci-lint"

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/holdfast-go/holdfast"
 	"github.com/holdfast-go/holdfast/rediscmd/redistest"
@@ -153,9 +154,25 @@ func wantHeld(t *testing.T, holds []*holdfast.Hold) {
 	}
 }
 
-// settledHeap is the heap in use once what two collections find is gone: the
-// first one only moves the contents of pools aside.
+// settledHeap is what the heap holds once everything is gone that nobody needs any
+// more: pools shrink by and by after a burst.
 func settledHeap() int64 {
+	const pause, enough, tries = 100 * time.Millisecond, 4, 50
+	heap, still := heapNow(), 0
+	for i := 0; i < tries && still < enough; i++ {
+		time.Sleep(pause)
+		before := heap
+		still++
+		if heap = heapNow(); before-heap > before/100 {
+			still = 0
+		}
+	}
+	return heap
+}
+
+// heapNow collects twice: the first collection only moves the contents of pools
+// aside.
+func heapNow() int64 {
 	runtime.GC()
 	runtime.GC()
 	var m runtime.MemStats

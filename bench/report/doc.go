@@ -1,0 +1,2 @@
+// Package report shows results: as a table, as JSON, and as charts.
+package report
