@@ -162,3 +162,28 @@ func TestDoReturnsTheErrorItself(t *testing.T) {
 		t.Errorf("a lock that was lost says it was released: %v", err)
 	}
 }
+
+// An unlock that was sent again, while its owner's next call waited, passed the lock
+// to that call by taking it away from the owner: nobody had it, and two could.
+func TestRetriedUnlockWithTheOwnersNextCall(t *testing.T) {
+	srv := redistest.Start(t)
+	p := redistest.NewProxy(t, srv.Addr())
+	rt := newRuntimeAt(t, p.Addr(), 6*time.Second)
+	other := newRuntimeAt(t, srv.Addr(), 6*time.Second)
+	owner := rt.NewOwner()
+	h := mustLock(t, rt.Lock("k"), holdfast.As(owner))
+	p.SetMode(redistest.Blackhole) // a network that stalls for a moment
+	unlocked := h.UnlockAsync()
+	time.Sleep(20 * time.Millisecond)
+	next := rt.Lock("k").LockAsync(t.Context(), holdfast.As(owner))
+	time.Sleep(100 * time.Millisecond)
+	p.SetMode(redistest.Pass)
+	mustGet(t, unlocked)
+	mine := mustGet(t, next)
+	if theirs, err := other.Lock("k").TryLock(t.Context()); err == nil {
+		t.Errorf("two owners: mine is valid for %v more, theirs for %v", mine.ValidFor(), theirs.ValidFor())
+	}
+	if err := mine.Close(); err != nil {
+		t.Error(err)
+	}
+}

@@ -46,31 +46,54 @@ func (a *activation) Completed(*rediscmd.Op) { a.pool.table.postTo(a, &a.reply) 
 
 // panicked fails the call that the panic met: the one whose effect was being
 // carried out, else the one that the message was about. What had been decided is
-// still carried out, so that the state and the world agree; an acquire that was
-// failed here is canceled, wherever it had got to.
+// still carried out, so that the state and the world agree, however often that
+// panics, too: each effect is off the list before it runs.
 func (a *activation) panicked(m *message, about *call, v any, stack []byte) {
-	s, name := a.cell.sys, a.cell.key.name
+	a.cell.sys.complain("panic in a lock actor", a.cell.key.name, v, stack)
+	if a.doing == nil {
+		a.doing = about
+		if about == nil && m.kind != evExpired && m.kind != evRefused {
+			a.doing = m.about // it had not got as far as an event
+		}
+	}
+	a.blame(v)
+	for len(a.cell.work.state.out) > 0 {
+		a.goOn()
+	}
+}
+
+// goOn carries out what a panic has left.
+func (a *activation) goOn() {
 	defer func() {
 		if v := recover(); v != nil {
-			s.complain("panic while recovering from one", name, v, debug.Stack())
+			a.cell.sys.complain("panic while recovering from one", a.cell.key.name, v, debug.Stack())
+			a.blame(v)
 		}
 	}()
-	s.complain("panic in a lock actor", name, v, stack)
-	err := fmt.Errorf("holdfast: internal error: %v", v)
-	if a.doing != nil {
-		about = a.doing
-	} else if about == nil && m.kind != evExpired && m.kind != evRefused {
-		about = m.about // it had not got as far as an event
-	}
+	a.effects(a.cell.sys.wheel.Now())
+}
+
+// blame fails the call that a panic met. An acquire is also canceled, wherever it
+// had got to.
+func (a *activation) blame(v any) {
+	s, c := a.cell.sys, a.doing
 	a.doing = nil
+	defer func() {
+		if v := recover(); v != nil {
+			s.complain("panic while recovering from one", a.cell.key.name, v, debug.Stack())
+		}
+	}()
+	err := fmt.Errorf("holdfast: internal error: %v", v)
 	switch {
-	case about == nil:
-	case about.kind != callAcquire:
-		about.settle(false, err)
-	case about.hold.fail(err, nil):
-		s.table.postTo(a, &message{kind: evCancel, about: about})
+	case c == nil:
+	case c.kind != callAcquire:
+		c.settle(false, err)
+	default:
+		if c.hold.promise.Settle(nil, err) {
+			s.table.postTo(a, &message{kind: evCancel, about: c})
+		}
+		c.hold.fail(err, nil)
 	}
-	a.effects(s.wheel.Now())
 }
 
 // complain logs an internal error. A logger that panics is not heard.

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"fmt"
+	"math"
 	"runtime/debug"
 	"strconv"
 	"sync"
@@ -30,6 +31,9 @@ type renewing struct {
 	tenure *tenure
 	batch  *kindBatch
 	epoch  uint32 // of its watch, when it fell due
+
+	result renewalResult // once it is answered
+	left   time.Duration // what the deadline had left then
 }
 
 var batches = sync.Pool{New: func() any { return new(kindBatch) }}
@@ -85,6 +89,7 @@ func (s *System) renew(k *kindBatch) {
 	k.write()
 	defer func() {
 		if v := recover(); v != nil {
+			k.left.Add(math.MaxInt32 / 2)
 			s.complain("panic while renewing", k.items[0].Name, v, debug.Stack())
 			s.Renewed(k.items, rediscmd.Reply{
 				Outcome: rediscmd.OutcomeUnknown,

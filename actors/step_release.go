@@ -52,9 +52,10 @@ func (s *state) giveUp(u *call, now time.Duration) {
 // suffices reports that what is left of t's lease will do for the next owner: if it
 // is to be renewed, and no less is left than a renewal would find. That saves the
 // server a command. Nor may it be more than a watched owner's lease: a process that
-// dies is waited for that long.
+// dies is waited for that long. And it must be known: a command whose reply was lost
+// may have set another TTL.
 func (s *state) suffices(t *tenure, to *call, now time.Duration) bool {
-	if !to.watchdog {
+	if !to.watchdog || t.unsure || to.unsure != 0 || t.reach > t.expiry()+margin(t.lease) {
 		return false
 	}
 	left := t.expiry() + margin(to.lease) - now
@@ -71,11 +72,14 @@ func (s *state) lower(u *call, t *tenure, left int, now time.Duration) {
 			lease, watchdog = max(lease, c.lease), watchdog || c.watchdog
 		}
 	}
+	// While it still counts as watched: until the effect has told the watchdog, the
+	// reply to a renewal may move the deadline.
+	lease = t.leaseFor(lease, now, s.rules)
 	if t.watched.Load() && !watchdog {
 		t.watched.Store(false)
 		s.emit(effect{kind: fxWatch, tenure: t}) // from now on for the deadline only
 	}
-	s.ask(command{kind: askRelease, call: u, tenure: t, owner: t.owner(), level: left, lease: t.leaseFor(lease, now, s.rules)})
+	s.ask(command{kind: askRelease, call: u, tenure: t, owner: t.owner(), level: left, lease: lease})
 }
 
 // turn decides whether other processes get theirs now. A run of local hand-offs
@@ -146,6 +150,8 @@ func (s *state) unreleased(f *command, a *answer, now time.Duration) {
 
 func (s *state) answeredHandOff(f *command, a *answer, now time.Duration) {
 	u, t, to := f.call, f.tenure, f.call.to
+	again := s.again // a message came meanwhile: the new owner will look
+	s.again = false
 	if a.outcome == rediscmd.OutcomeDone {
 		u.to = nil
 		switch a.verdict {
@@ -156,6 +162,7 @@ func (s *state) answeredHandOff(f *command, a *answer, now time.Duration) {
 			if f.yield != rediscmd.YieldNever { // nobody else listens: that goes for another run
 				s.handed, s.since = 0, now
 			}
+			s.again = again
 			since := a.sentAt
 			if f.keep { // then the lease ends when it would have ended
 				since = t.expiry() + margin(f.lease) - f.lease
@@ -188,6 +195,7 @@ func (s *state) answeredHandOff(f *command, a *answer, now time.Duration) {
 		s.urgent.pushFront(u)
 	case a.outcome != rediscmd.OutcomeFailed && t.live.Load() && now < t.expiry():
 		t.unsure = t.unsure || a.outcome == rediscmd.OutcomeUnknown
+		s.again = again
 		u.phase = phaseUrgent
 		s.urgent.pushFront(u)
 	default:

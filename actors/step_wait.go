@@ -63,6 +63,7 @@ func (s *state) woken(now time.Duration) {
 	case s.tenure != nil:
 		leaving := s.flight.kind == askHandOff || s.flight.kind == askRelease && s.flight.level == 0
 		s.doubt = s.doubt || !leaving
+		s.again = s.again || s.flight.kind == askHandOff // which publishes nothing itself
 	case now < s.deaf:
 	default:
 		s.unpark(wokeByMessage)

@@ -212,8 +212,8 @@ func (s *System) post(k key, m *message, attend time.Duration) bool {
 	if attend <= 0 {
 		return s.table.post(k, m)
 	}
-	guest := s.redis.Announce(k.name)
-	defer guest.Serve(attend)
+	guest := s.redis.Announce(k.name, attend)
+	defer guest.Serve()
 	return s.table.post(k, m)
 }
 

@@ -202,23 +202,38 @@ func (s *System) Renewed(items []*rediscmd.Renewal, r rediscmd.Reply) {
 		sentAt = r.SentAt.Sub(s.base)
 		report.Took = now - sentAt
 	}
+	defer items[0].Value.(*renewing).batch.done(len(items))
 	for _, item := range items {
 		sent := item.Value.(*renewing)
-		result, left := s.renewed(sent, &r, sentAt, now)
-		switch result {
-		case renewalHeld:
-			report.Renewed++
-			s.tel.RenewMargin(max(left, 0))
-		case renewalGone:
-			report.Lost++
+		sent.result, sent.left = s.renewed(sent, &r, sentAt, now)
+		if sent.result == renewalGone {
 			first := sent.tenure.first
 			s.table.post(first.hold.key, &message{kind: evRefused, about: first})
-		case renewalFailed:
-			report.Failed++
 		}
 	}
-	s.tel.RenewedBatch(report)
-	items[0].Value.(*renewing).batch.done(len(items))
+	s.report(items, report)
+}
+
+// report tells telemetry, once every lease has been seen to: a provider that
+// panics must not cost anybody theirs.
+func (s *System) report(items []*rediscmd.Renewal, b telemetry.RenewBatch) {
+	defer func() {
+		if v := recover(); v != nil {
+			s.log.Error("holdfast: panic in telemetry", "panic", v)
+		}
+	}()
+	for _, item := range items {
+		switch sent := item.Value.(*renewing); sent.result {
+		case renewalHeld:
+			b.Renewed++
+			s.tel.RenewMargin(max(sent.left, 0))
+		case renewalGone:
+			b.Lost++
+		case renewalFailed:
+			b.Failed++
+		}
+	}
+	s.tel.RenewedBatch(b)
 }
 
 type renewalResult uint8

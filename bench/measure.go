@@ -19,7 +19,9 @@ import (
 
 // goSystems are performed by this very program.
 var goSystems = []string{wire.Holdfast, wire.Floor, wire.Rueidislock, wire.Redsync, wire.Redislock,
-	wire.RedsyncPiped, wire.RedislockPiped}
+	wire.RedsyncPiped, wire.RedislockPiped,
+	wire.HoldfastFutures, wire.FloorTurns,
+}
 
 // javaSource is where Redisson's performer is, seen from this module's folder.
 const javaSource = "java"

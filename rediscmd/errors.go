@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/redis/rueidis"
@@ -194,6 +195,10 @@ var codes = [...]string{
 	"TRYAGAIN", "CLUSTERDOWN", "MOVED", "ASK", "EXECABORT", "NOPROTO",
 }
 
+// wrappings begin such sentences: of what stopped a script, and of what it met by
+// pcall and returned.
+var wrappings = [...]string{"Error running script", "Error compiling script", "@user_script: "}
+
 // errorCode finds the code in an error reply. Redis 7 puts it first. Redis 6 and
 // miniredis wrap what a script met in a sentence of their own, so there it is
 // looked for behind the position that both print.
@@ -201,7 +206,7 @@ func errorCode(text string) string {
 	if code, ok := leadingCode(text); ok {
 		return code
 	}
-	if !strings.HasPrefix(text, "Error running script") && !strings.HasPrefix(text, "Error compiling script") {
+	if !slices.ContainsFunc(wrappings[:], func(w string) bool { return strings.HasPrefix(text, w) }) {
 		return "ERR"
 	}
 	text, _, _ = strings.Cut(text, "\n")

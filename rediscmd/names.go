@@ -62,7 +62,7 @@ func ValidateName(name string, cluster bool) error {
 }
 
 func sameSlot(name string) bool {
-	if strings.IndexAny(name, "{}") < 0 {
+	if !strings.ContainsAny(name, "{}") {
 		return true
 	}
 	own := slot(name)

@@ -1,7 +1,9 @@
 package rediscmd
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"runtime/debug"
 	"time"
 
@@ -17,6 +19,7 @@ type worker struct {
 	again    []run // to be sent once more
 	open     []int // indexes of runs that others may join
 	cmds     []rueidis.Completed
+	results  []rueidis.RedisResult
 	keys     []string
 	args     []string
 	msg      rueidis.RedisMessage // the reply that is being read
@@ -32,7 +35,7 @@ func (w *worker) run() {
 			return
 		}
 		w.carried = len(w.ops)
-		w.batch(w.lane.c.cfg.Timeout)
+		w.batch()
 		w.home()
 	}
 }
@@ -49,18 +52,19 @@ func (w *worker) home() {
 	}
 }
 
-// batch completes every op in w.ops exactly once, come what may, within timeout.
-func (w *worker) batch(timeout time.Duration) {
+// batch completes every op in w.ops exactly once, come what may.
+func (w *worker) batch() {
 	c := w.lane.c
 	defer func() {
 		if v := recover(); v != nil {
-			c.cfg.Logger.Error("rediscmd: panic in a pipeline worker", "panic", v, "stack", string(debug.Stack()))
+			c.log(slog.LevelError, "rediscmd: panic in a pipeline worker", "panic", v, "stack", string(debug.Stack()))
 			w.cmds = nil // see keep
 			w.giveUp(fmt.Errorf("panic: %v", v))
 		}
 		clear(w.cmds)
 		clear(w.keys)
 		clear(w.args)
+		clear(w.results)
 		w.msg = rueidis.RedisMessage{}
 	}()
 
@@ -70,7 +74,7 @@ func (w *worker) batch(timeout time.Duration) {
 	}
 	c.observe(n)
 	sentAt := time.Now()
-	w.deadline = w.deadline.start(timeout)
+	w.deadline = w.deadline.start(c.cfg.Timeout)
 	defer func() { w.deadline = w.deadline.stop() }()
 	w.round(sentAt)
 	for len(w.again) > 0 {
@@ -97,22 +101,33 @@ func (w *worker) round(sentAt time.Time) {
 	}
 	client := w.lane.c.cfg.Client
 	if len(w.runs) == 1 {
-		result := client.Do(w.deadline, w.cmds[0])
-		if w.carried <= small {
-			w.home()
-		}
-		w.reply(&w.runs[0], result, sentAt)
+		w.results = append(w.results[:0], client.Do(w.deadline, w.cmds[0]))
 	} else {
-		results := client.DoMulti(w.deadline, w.cmds...)
-		w.keep(results)
-		if w.carried <= small {
-			w.home()
-		}
-		for i := range results {
-			w.reply(&w.runs[i], results[i], sentAt)
-		}
+		w.results = client.DoMulti(w.deadline, w.cmds...)
+		w.keep(w.results)
+	}
+	if w.carried <= small && !w.goesAgain() {
+		w.home()
+	}
+	for i := range w.results {
+		w.reply(&w.runs[i], w.results[i], sentAt)
 	}
 	w.runs = w.runs[:0]
+}
+
+// goesAgain reports whether a round will follow.
+func (w *worker) goesAgain() bool {
+	for i := range w.results {
+		if err := w.results[i].Error(); err != nil && w.runs[i].goesAgain(err) {
+			return true
+		}
+	}
+	return false
+}
+
+// goesAgain reports whether a run that met this error is to be sent once more.
+func (r *run) goesAgain(err error) bool {
+	return isNoScript(err) && !r.text || r.n > 1 && !rueidis.IsRedisNil(err) && Classify(err) == OutcomeFailed
 }
 
 func (w *worker) reply(r *run, result rueidis.RedisResult, sentAt time.Time) {
@@ -121,17 +136,17 @@ func (w *worker) reply(r *run, result rueidis.RedisResult, sentAt time.Time) {
 	switch {
 	case err == nil || rueidis.IsRedisNil(err):
 		w.answered(r, &w.msg, sentAt)
-	case isNoScript(err) && !r.text:
+	case !r.goesAgain(err):
+		w.failed(r, err, sentAt)
+	case isNoScript(err):
 		w.again = append(w.again, run{terms: r.terms, first: r.first, last: r.last, n: r.n, text: true})
 		r.first, r.n = nil, 0
-	case r.n > 1 && Classify(err) == OutcomeFailed:
+	default:
 		for r.n > 0 {
 			one := run{terms: r.terms, text: r.text}
 			one.push(r.pop())
 			w.again = append(w.again, one)
 		}
-	default:
-		w.failed(r, err, sentAt)
 	}
 }
 
@@ -193,10 +208,16 @@ func (c *Client) complete(op *Op) {
 	op.done = nil
 	defer func() {
 		if v := recover(); v != nil {
-			c.cfg.Logger.Error("rediscmd: panic in a Completer", "panic", v, "stack", string(debug.Stack()))
+			c.log(slog.LevelError, "rediscmd: panic in a Completer", "panic", v, "stack", string(debug.Stack()))
 		}
 	}()
 	done.Completed(op)
+}
+
+// log tells the logger. One that panics is not heard.
+func (c *Client) log(level slog.Level, message string, args ...any) {
+	defer func() { _ = recover() }()
+	c.cfg.Logger.Log(context.Background(), level, message, args...)
 }
 
 func (c *Client) observe(size int) {
@@ -205,7 +226,7 @@ func (c *Client) observe(size int) {
 	}
 	defer func() {
 		if v := recover(); v != nil {
-			c.cfg.Logger.Error("rediscmd: panic in OnBatch", "panic", v)
+			c.log(slog.LevelError, "rediscmd: panic in OnBatch", "panic", v)
 		}
 	}()
 	c.cfg.OnBatch(size)

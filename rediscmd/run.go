@@ -1,6 +1,7 @@
 package rediscmd
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/redis/rueidis"
@@ -143,12 +144,13 @@ func (w *worker) answer(r *run, m *rueidis.RedisMessage, sentAt time.Time) {
 		w.fail(op, err, sentAt)
 		return
 	}
-	if op.Reply.Silent {
+	silent := op.Reply.Silent
+	w.lane.c.complete(op) // from here on op is its owner's
+	if silent {
 		w.lane.c.silent.Do(func() {
-			w.lane.c.cfg.Logger.Warn("rediscmd: freed a lock, but may not publish that: waiters find out by polling", "script", s.name)
+			w.lane.c.log(slog.LevelWarn, "rediscmd: freed a lock, but may not publish that: waiters find out by polling", "script", s.name)
 		})
 	}
-	w.lane.c.complete(op)
 }
 
 // failed completes every op that r still has with an error.

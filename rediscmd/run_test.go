@@ -21,7 +21,7 @@ func together(c *Client, ops ...*Op) {
 		op.done = ignored{}
 	}
 	w := &worker{lane: c.lanes.only, ops: ops}
-	w.batch(c.cfg.Timeout)
+	w.batch()
 }
 
 type ignored struct{}

@@ -1,7 +1,6 @@
 package rediscmd
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
@@ -72,7 +71,7 @@ func (n *subNode) run() {
 		} else {
 			delay = min(2*delay, slowestRedial)
 		}
-		n.s.c.cfg.Logger.Log(context.Background(), level, "rediscmd: subscription connection lost", "node", n.addr, "error", err)
+		n.s.c.log(level, "rediscmd: subscription connection lost", "node", n.addr, "error", err)
 		if n.s.c.topology != nil {
 			n.s.c.topology.nudge()
 		}

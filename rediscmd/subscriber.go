@@ -1,6 +1,7 @@
 package rediscmd
 
 import (
+	"log/slog"
 	"runtime/debug"
 	"sync"
 	"time"
@@ -221,7 +222,7 @@ func (s *Subscriber) message(m rueidis.PubSubMessage) {
 func (s *Subscriber) tell(sub *Subscription, payload *string) {
 	defer func() {
 		if v := recover(); v != nil {
-			s.c.cfg.Logger.Error("rediscmd: panic in a Listener", "panic", v, "stack", string(debug.Stack()))
+			s.c.log(slog.LevelError, "rediscmd: panic in a Listener", "panic", v, "stack", string(debug.Stack()))
 		}
 	}()
 	if payload == nil {

@@ -1,6 +1,9 @@
 package rediscmd
 
-import "time"
+import (
+	"log/slog"
+	"time"
+)
 
 // maxSubscribe is the most channels in one SUBSCRIBE.
 const maxSubscribe = 256
@@ -110,7 +113,7 @@ func (n *subNode) subscribe(link *subLink, names []string) error {
 	}
 	n.s.mu.Unlock()
 	if first {
-		n.s.c.cfg.Logger.Warn("rediscmd: channel refused", "channel", names[0], "error", redisErr)
+		n.s.c.log(slog.LevelWarn, "rediscmd: channel refused", "channel", names[0], "error", redisErr)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package rediscmd
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"strconv"
 	"time"
@@ -86,12 +87,12 @@ func (t *topology) refresh() bool {
 	client := t.c.cfg.Client
 	reply, err := client.Do(ctx, client.B().ClusterSlots().Build()).ToMessage()
 	if err != nil {
-		t.c.cfg.Logger.Debug("rediscmd: cluster slots", "error", err)
+		t.c.log(slog.LevelDebug, "rediscmd: cluster slots", "error", err)
 		return false
 	}
 	m, err := parseSlots(&reply)
 	if err != nil {
-		t.c.cfg.Logger.Warn("rediscmd: cluster slots", "error", err)
+		t.c.log(slog.LevelWarn, "rediscmd: cluster slots", "error", err)
 		return false
 	}
 	if old := t.c.lanes.slotMap.Load(); old != nil && old.same(m) {

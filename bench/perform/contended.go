@@ -17,8 +17,13 @@ import (
 // Waits that end in the first quarter of the time are not in the latency: the
 // queue is filling up.
 func contended(ctx context.Context, job wire.Job, start func() error) (wire.Sample, error) {
-	if job.System == wire.Floor {
-		return floorHandOvers(ctx, job, start)
+	switch job.System {
+	case wire.Floor:
+		return floorHandOvers(ctx, job, start, 1)
+	case wire.FloorTurns:
+		return floorHandOvers(ctx, job, start, job.Waiters)
+	case wire.HoldfastFutures:
+		return futureCrowd(ctx, job, start)
 	}
 	system, err := peer.Open(ctx, job)
 	if err != nil {
@@ -117,34 +122,4 @@ func (c *crowd) want(ctx context.Context, slot peer.Slot, i int) (grants int64, 
 		}
 	}
 	return grants, nil
-}
-
-// floorHandOvers is the most that one name can be handed over with one round
-// trip each: one loop that waits for the answer before it asks again.
-func floorHandOvers(ctx context.Context, job wire.Job, start func() error) (wire.Sample, error) {
-	floor, err := peer.OpenFloor(ctx, job)
-	if err != nil {
-		return wire.Sample{}, err
-	}
-	defer floor.Close()
-	keys := peer.NewKeys(job.Prefix, 2)
-	if err := floor.LockFirst(ctx, keys); err != nil {
-		return wire.Sample{}, err
-	}
-	owner := 0
-	sample, err := twice(ctx, job, start, 1, 1, func(l *loop) func(context.Context, int) error {
-		return func(ctx context.Context, _ int) error {
-			for !l.stopping.Load() {
-				began := time.Now()
-				if err := floor.HandOver(ctx, keys, owner, 1-owner); err != nil {
-					return err
-				}
-				owner = 1 - owner
-				l.add(time.Since(began))
-			}
-			return nil
-		}
-	})
-	sample.Extra = map[string]float64{wire.ChangedHands: float64(sample.Ops)}
-	return sample, err
 }

@@ -20,18 +20,24 @@ func crowd(s Scale, systems []string, processes, waiters int) []Trial {
 
 // oneName is W3: a hot lock inside one program.
 func oneName() Row {
-	us := Key{System: wire.Holdfast}
+	us, futures := Key{System: wire.Holdfast}, Key{System: wire.HoldfastFutures}
+	systems := append([]string{wire.HoldfastFutures, wire.FloorTurns}, everybody...)
 	return Row{
 		ID:     "W3",
 		Title:  "one name, 512 waiters in one process",
 		Unit:   "grants",
-		Trials: func(s Scale) []Trial { return crowd(s, everybody, 1, 512) },
+		Trials: func(s Scale) []Trial { return crowd(s, systems, 1, 512) },
 		Targets: []Target{
-			{Text: "hand-overs/s over raw sequential EVALSHA/s", Limit: 0.9,
+			{Text: "hand-overs/s over raw sequential EVALSHA/s, both by one goroutine (futures)", Limit: 0.9,
+				Value: ratio(HandOversPerSecond, futures, Key{System: wire.Floor})},
+			{Text: "hand-overs/s over raw EVALSHA/s in turn, both by 512 goroutines", Limit: 0.9,
+				Value: ratio(HandOversPerSecond, us, Key{System: wire.FloorTurns})},
+			{Text: "hand-overs/s over raw sequential EVALSHA/s, 512 goroutines over one", Limit: 0.9,
 				Value: ratio(HandOversPerSecond, us, Key{System: wire.Floor})},
 			{Text: "hand-overs/s over the best peer", Limit: 1.5,
 				Value: overBest(HandOversPerSecond, us, keys("", rivals...))},
-			{Text: "p99 wait over the mean", Limit: 1.2, AtMost: true, Value: figure(P99ToMean, us)},
+			{Text: "p99 wait over the mean, futures", Limit: 1.2, AtMost: true, Value: figure(P99ToMean, futures)},
+			{Text: "p99 wait over the mean, goroutines", Limit: 1.2, AtMost: true, Value: figure(P99ToMean, us)},
 			{Text: "scripts per hand-over", Limit: 1.2, AtMost: true, Value: figure(ScriptsPerOp, us)},
 			{Text: "grants that the guard did not count", AtMost: true, Value: figure(GuardMismatches, us)},
 		},

@@ -101,11 +101,14 @@ func (r *Row) figure(system, name string) (float64, bool) {
 	return v, ok
 }
 
+// notPeers are what is measured that is no other library.
+var notPeers = []string{wire.Holdfast, wire.HoldfastFutures, wire.Floor, wire.FloorTurns}
+
 // next returns the other library that does most, by a rate: the floor is none.
 func (r *Row) next(figure string) (system string, rate float64) {
 	for _, c := range r.Cells {
 		v := c.Figures[figure]
-		if c.System != wire.Holdfast && c.System != wire.Floor && v > rate {
+		if !slices.Contains(notPeers, c.System) && v > rate {
 			system, rate = c.System, v
 		}
 	}

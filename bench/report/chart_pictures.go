@@ -66,9 +66,10 @@ func contendedPicture(r *Results) (picture, bool) {
 			bars{title: "Hand-overs, of all grants", note: "more is better; pale: taken again by who had just unlocked", unit: perSecond,
 				of: row.parts(plan.HandOversPerSecond, plan.OpsPerSecond)},
 			bars{title: "Wait for the lock, 99th percentile", unit: duration, less: true, log: true,
-				of: row.bars(plan.P99, nanosPerMicro, wire.Floor)},
+				of: row.bars(plan.P99, nanosPerMicro, wire.Floor, wire.FloorTurns)},
 		},
-		caption: "floor: no library and no waiters, one loop of one script after the other." + row.withoutTurn() +
+		caption: "floor: no library and no waiters, one loop of one script after the other; floor-turns: the same by 512 goroutines " +
+			"in turn. holdfast-futures: its waiters as futures that one goroutine takes." + row.withoutTurn() +
 			note + row.unmeasured() + " " + r.provenance(),
 	}, true
 }

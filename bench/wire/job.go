@@ -22,6 +22,11 @@ const (
 	// instead of its pool.
 	RedsyncPiped   = "redsync-piped"
 	RedislockPiped = "redislock-piped"
+
+	// In W3 also: holdfast's waiters as futures that one goroutine takes in turn, and
+	// the floor by as many goroutines as there are waiters, each in its turn.
+	HoldfastFutures = "holdfast-futures"
+	FloorTurns      = "floor-turns"
 )
 
 // What a job may say about telemetry.

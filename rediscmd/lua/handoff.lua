@@ -14,6 +14,17 @@
 
 local key, from, to, lease, yield = KEYS[1], ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
+-- A new call of the same owner: there is nothing to move.
+if from == to then
+  if redis.call('hexists', key, to) == 0 then
+    return {0, redis.call('pttl', key)}
+  end
+  if lease ~= '0' then
+    redis.call('pexpire', key, lease)
+  end
+  return {1, 0}
+end
+
 local others = 1
 if yield == '1' then
   local count = 'numsub'
@@ -55,7 +66,13 @@ if type(new) == 'table' then
     return {0, redis.call('pttl', key)}
   end
 end
-if redis.call('hdel', key, from) == 0 and new == 1 then
+local gone = redis.pcall('hdel', key, from)
+if type(gone) == 'table' then
+  if new == 1 and redis.call('hexists', key, from) == 0 then
+    redis.call('del', key) -- it was free: not one without a TTL
+  end
+  return gone
+elseif gone == 0 and new == 1 then
   redis.call('hdel', key, to)
   return {0, redis.call('pttl', key)}
 end
