@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/holdfast-go/holdfast/bench/wire"
 )
 
 // bar is one system's value. If it is a part of something, whole is that, and is
@@ -157,9 +159,11 @@ func (l look) fill() string {
 
 func lookOf(system string) look {
 	switch system {
-	case "holdfast":
+	case wire.Holdfast:
 		return look{colour: accent, bold: true}
-	case "floor":
+	case wire.HoldfastFutures:
+		return look{colour: accent}
+	case wire.Floor, wire.FloorTurns:
 		return look{colour: soft, dash: ` stroke-dasharray="4 3"`, hollow: true}
 	}
 	return look{colour: grey}

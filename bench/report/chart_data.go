@@ -70,13 +70,13 @@ func (r *Row) best(rate string) (*Row, string) {
 }
 
 // lines takes one figure of all systems over the points of a row, which are
-// numbers. A logarithmic axis has no place for nothing at all.
-func (r *Row) lines(figure string, factor float64, log bool) []series {
+// numbers. Nothing at all, in a trial that was too short for a system, is no figure.
+func (r *Row) lines(figure string, factor float64) []series {
 	var of []series
 	for _, c := range r.Cells {
 		x, err := strconv.ParseFloat(c.Point, 64)
 		v, ok := c.Figures[figure]
-		if err != nil || !ok || log && v <= 0 {
+		if err != nil || !ok || v <= 0 {
 			continue
 		}
 		i := slices.IndexFunc(of, func(s series) bool { return s.system == c.System })

@@ -95,7 +95,7 @@ func growthPicture(r *Results) (picture, bool) {
 	if row == nil {
 		return picture{}, false
 	}
-	rates, waits := row.lines(plan.OpsPerSecond, 1, false), row.lines(plan.P99, nanosPerMicro, true)
+	rates, waits := row.lines(plan.OpsPerSecond, 1), row.lines(plan.P99, nanosPerMicro)
 	finding := ""
 	for _, s := range rates {
 		if s.system == wire.Holdfast {
