@@ -83,7 +83,7 @@ var archRules = []struct {
 // explains here how many there can be, and what ends them.
 var archBirths = map[string]string{
 	"do.go":                  "one per Do whose hold ends before its function: AfterFunc passes the cancellation on",
-	"actors/system.go":       "one per request whose own ctx ends: AfterFunc tells the actor, then ends",
+	"actors/request.go":      "one per request whose own ctx ends: AfterFunc tells the actor, then ends",
 	"actors/notify.go":       "one at most, while a loss is being told to user code",
 	"future/future.go":       "one per completion that has callbacks, which are user code",
 	"future/callback.go":     "the same, for a callback that comes after the completion",

@@ -13,7 +13,7 @@
 //	              while something goes on. table.go finds the name and delivers;
 //	              pool.go has the actors, mailbox.go queues.
 //
-// hold.go and hold_life.go are what callers see; watchdog.go keeps leases alive,
+// request.go, hold.go and hold_life.go are what callers see; watchdog.go keeps leases alive,
 // renewals.go is a batch of them on its way; system.go wires it together.
 //
 // # The life of a name
