@@ -139,8 +139,8 @@ func (w *worker) reply(r *run, result rueidis.RedisResult, sentAt time.Time) {
 	case !r.goesAgain(err):
 		w.failed(r, err, sentAt)
 	case isNoScript(err):
-		w.again = append(w.again, run{terms: r.terms, first: r.first, last: r.last, n: r.n, text: true})
-		r.first, r.n = nil, 0
+		w.again = append(w.again, run{terms: r.terms, fifo: r.fifo, text: true})
+		r.fifo = fifo{}
 	default:
 		for r.n > 0 {
 			one := run{terms: r.terms, text: r.text}

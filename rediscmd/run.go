@@ -14,10 +14,8 @@ import (
 // among them.
 type run struct {
 	terms terms
-	first *Op
-	last  *Op
-	n     int
-	text  bool // the script goes with its text: the server had forgotten it
+	fifo
+	text bool // the script goes with its text: the server had forgotten it
 }
 
 const (
@@ -27,24 +25,6 @@ const (
 	// maxOpen bounds the search for a run to join.
 	maxOpen = 8
 )
-
-func (r *run) push(op *Op) {
-	if r.first == nil {
-		r.first = op
-	} else {
-		r.last.next = op
-	}
-	r.last = op
-	r.n++
-}
-
-func (r *run) pop() *Op {
-	op := r.first
-	r.first = op.next
-	op.next = nil
-	r.n--
-	return op
-}
 
 // plan sorts the ops that were taken into runs, those with equal terms together,
 // and fails those that must not be sent. It returns how many will be.
@@ -93,16 +73,16 @@ func (w *worker) runFor(op *Op, joins bool) *run {
 // command builds EVALSHA, or EVAL with the script's text.
 func (w *worker) command(r *run) rueidis.Completed {
 	s, client := r.terms.script, w.lane.c
-	w.keys, w.args = w.keys[:0], s.args(client, r.first, w.args[:0])
+	w.keys, w.args = w.keys[:0], s.args(client, r.head, w.args[:0])
 	switch {
-	case r.first.batch != nil:
-		w.keys, w.args = r.first.batch.appendTo(w.keys, w.args)
+	case r.head.batch != nil:
+		w.keys, w.args = r.head.batch.appendTo(w.keys, w.args)
 	case s.many:
-		for op := r.first; op != nil; op = op.next {
+		for op := r.head; op != nil; op = op.next {
 			w.keys, w.args = append(w.keys, op.name), append(w.args, op.owner)
 		}
 	default:
-		w.keys = append(w.keys, r.first.name)
+		w.keys = append(w.keys, r.head.name)
 	}
 	b := client.cfg.Client.B()
 	if r.text {
@@ -137,8 +117,8 @@ func (w *worker) answered(r *run, m *rueidis.RedisMessage, sentAt time.Time) {
 // answer completes r's first op with what the script said about it.
 func (w *worker) answer(r *run, m *rueidis.RedisMessage, sentAt time.Time) {
 	s := r.terms.script
-	r.first.Reply = Reply{SentAt: sentAt}
-	err := s.decode(r.first, m)
+	r.head.Reply = Reply{SentAt: sentAt}
+	err := s.decode(r.head, m)
 	op := r.pop()
 	if err != nil {
 		w.fail(op, err, sentAt)
