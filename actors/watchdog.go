@@ -16,8 +16,8 @@ import (
 // field is gone (evRefused), or the deadline passed (evExpired).
 //
 // Rules: no claim, no renewal. Renewed every third of the watchdog timeout, the
-// first time a little early by jitter so that leases taken together spread out. A renewal
-// without an acknowledgement is tried again until the deadline. After unwatch
+// first time a little early by jitter so that leases taken together spread out. A
+// renewal without an acknowledgement is tried again until the deadline. After unwatch
 // nothing is sent, and replies still under way change nothing: the epoch tells.
 
 // watch is the watchdog's notes on one tenure, embedded in it. The mutex orders a

@@ -74,11 +74,11 @@ type Completer interface{ Completed(op *Op) }
 // copied or touched between submission and completion.
 //
 // It says what is wanted, in the script's terms; the worker that sends it writes
-// that down as keys and arguments, for one Op or for many at once (call.go).
+// that down as keys and arguments, for one Op or for many at once (run.go).
 type Op struct {
 	Reply Reply // valid from Completed until the next submission
 
-	next   *Op // in a queue, then in a call
+	next   *Op // in a queue, then in a run
 	done   Completer
 	batch  *renewal // the leases of a renewal
 	err    error    // refused before sending

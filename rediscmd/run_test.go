@@ -141,6 +141,22 @@ func TestAForbiddenNameCostsOnlyItself(t *testing.T) {
 	wantServer(t, "forbidden", ops[1].Reply, OutcomeFailed, "NOPERM", "")
 }
 
+// What fails after the first lock was taken fails for itself: the run goes on, and
+// need not be sent again one by one.
+func TestNothingStopsARunThatHasTaken(t *testing.T) {
+	srv := redistest.Start(t)
+	c := user(t, srv, "nopttl", append(slices.Clone(leastRights), "-pttl")...).d.c
+	before := runs(t, srv)
+	ops := []*Op{wants("lock:a", "x:1", 1, false), wants("lock:a", "x:2", 1, false), wants("lock:b", "x:1", 1, false)}
+	together(c, slices.Clone(ops)...)
+	if ops[0].Reply.Verdict != Granted || ops[1].Reply.Outcome != OutcomeFailed || ops[2].Reply.Verdict != Granted {
+		t.Errorf("%+v, %+v, %+v", ops[0].Reply, ops[1].Reply, ops[2].Reply)
+	}
+	if n := runs(t, srv) - before; n != 1 {
+		t.Errorf("%d runs", n)
+	}
+}
+
 func TestAFullServerRefusesEachAndFreesAll(t *testing.T) {
 	srv, c, _ := realServer(t)
 	held := []*Op{wants("a", "x:1", 1, false), wants("b", "x:1", 1, false)}

@@ -1,6 +1,7 @@
 -- Takes mutexes, or sets their owners' hold counts, each for itself: one that is
--- held, or that fails, does not stop the others. Sending it again changes nothing
--- but the leases, so a lost reply is settled by asking once more.
+-- held, or that fails, does not stop the others, and once one is taken nothing stops
+-- the script. Sending it again changes nothing but the leases, so a lost reply is
+-- settled by asking once more.
 --
 -- KEYS[1..n] locks: hash, owner -> hold count
 -- ARGV[1] lease in ms
@@ -21,7 +22,7 @@ local function take(key, owner)
   -- Without a TTL the lock would outlive everybody: better none at all.
   local expiry = redis.pcall('pexpire', key, lease)
   if type(expiry) == 'table' then
-    redis.call('del', key)
+    redis.pcall('del', key)
     return expiry
   end
   return false
@@ -40,8 +41,10 @@ local function ask(key, owner)
     return held
   end
 
-  local ttl = redis.call('pttl', key)
-  if ttl == -2 and level == '1' then
+  local ttl = redis.pcall('pttl', key)
+  if type(ttl) == 'table' then
+    return ttl
+  elseif ttl == -2 and level == '1' then
     return take(key, owner)
   elseif ttl == -2 or want ~= '1' then
     return ttl
