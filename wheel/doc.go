@@ -32,7 +32,7 @@
 //
 // # Who wakes whom
 //
-// A slot is a list of entries with one planned time, number*Granularity. It is asleep while nobody uses it. Who makes
+// A slot is a bucket of entries with one planned time, number*Granularity. It is asleep while nobody uses it. Who makes
 // it non-empty has it woken, once:
 //
 //	asleep ---> on library ---> in near heap ---> asleep (its entries are ready)
@@ -63,12 +63,12 @@
 //     Longer delays are carried over several turns here.
 //   - Delays below two ticks, zero, negative or huge ones: never given to it.
 //
-// A plain ticker would drive these slots as well: the gain is in the slot lists and the batches, not in the library.
+// A plain ticker would drive these slots as well: the gain is in the buckets and the batches, not in the library.
 //
 // # Ordering and goroutines
 //
 // Calls of Handler and Lag never overlap, whatever fires. One batch holds at most 256 entries; entries of one slot come
-// in the order in which they were scheduled. Between two batches the mutex is free: Cancel still works for what has not
+// in the order in which they were scheduled, but that one of them which is canceled gives its place to the last. Between two batches the mutex is free: Cancel still works for what has not
 // been handed over.
 //
 // A wheel owns three goroutines (drive loop, two in the library), however many entries it holds, and while something is

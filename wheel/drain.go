@@ -65,11 +65,10 @@ func (w *Wheel[T]) gather() bool {
 
 	looked := 0
 	for ; looked < lookSize && len(w.batch) < batchSize; looked++ {
-		e := w.ready.first()
+		e := w.ready.pop()
 		if e == nil {
 			break
 		}
-		e.link.unlink()
 		if e.due > now { // exact, or longer than the ring
 			w.place(e, now)
 			continue

@@ -2,11 +2,11 @@ package wheel
 
 import "time"
 
-// slot is a list of entries that are woken together, at geometry.at(number).
+// slot is the entries that are woken together, at geometry.at(number).
 type slot[T any] struct {
-	entries list[T]
-	number  int64 // means nothing while asleep; it grows, so it tells one use of a slot from the next
-	pos     int   // index in the near heap
+	bucket  *bucket[T] // nil while asleep
+	number  int64      // means nothing while asleep; it grows, so it tells one use of a slot from the next
+	pos     int        // index in the near heap
 	state   slotState
 	ordered bool // is in Wheel.orders
 }
@@ -30,12 +30,12 @@ func (w *Wheel[T]) place(e *Entry[T], now time.Duration) {
 	if ok {
 		s := &w.ring[number%w.geo.slots]
 		if s.state == asleep {
-			s.number = number
+			s.number, s.bucket = number, w.ready.fresh()
 			w.arm(s, now)
 		}
 		if s.number == number {
-			e.state = inList
-			s.entries.push(e)
+			e.state = inBucket
+			s.bucket.push(e)
 			return
 		}
 	}
@@ -88,12 +88,14 @@ func (w *Wheel[T]) wake(s *slot[T], number int64) {
 
 // fire makes the entries of a slot ready and the slot free for its next turn.
 func (w *Wheel[T]) fire(s *slot[T], now time.Duration) {
-	s.state = asleep
-	if s.entries.empty() {
+	b := s.bucket
+	s.state, s.bucket = asleep, nil
+	if b.empty() {
+		w.ready.recycle(b)
 		return
 	}
 	if w.cfg.Lag != nil {
 		w.lags = append(w.lags, now-w.geo.at(s.number))
 	}
-	w.ready.take(&s.entries)
+	w.ready.push(b)
 }

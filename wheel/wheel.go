@@ -29,7 +29,7 @@ type Wheel[T any] struct {
 	near     heap[T]
 	timer    *time.Timer   // runs onTimer when the top of near is due
 	timerAt  time.Duration // what timer is set to, never when it is not set
-	ready    list[T]       // entries whose slot has fired
+	ready    buckets[T]    // entries whose slot has fired
 	draining bool          // one goroutine is delivering; batch is its own
 	drained  chan struct{} // closed when draining ends; nil until a Stop has to wait
 	batch    []*Entry[T]
@@ -66,10 +66,6 @@ func newWheel[T any](cfg Config[T], newDriver func(geometry) driver) (*Wheel[T],
 		ring:    make([]slot[T], geo.slots),
 		timerAt: never,
 		batch:   make([]*Entry[T], 0, batchSize),
-	}
-	w.ready.init()
-	for i := range w.ring {
-		w.ring[i].entries.init()
 	}
 	// The callbacks take the mutex first, so they cannot see a wheel that is half built.
 	w.mu.Lock()
@@ -124,8 +120,8 @@ func (w *Wheel[T]) Cancel(e *Entry[T]) bool {
 // remove detaches e from wherever it is and says whether it was scheduled.
 func (w *Wheel[T]) remove(e *Entry[T]) bool {
 	switch e.state {
-	case inList:
-		e.link.unlink()
+	case inBucket:
+		e.in.remove(e)
 	case inHeap:
 		w.near.remove(int(e.pos))
 	default:
@@ -185,11 +181,15 @@ func (w *Wheel[T]) takeAll() []*Entry[T] {
 		return nil
 	}
 	for i := range w.ring {
-		w.ready.take(&w.ring[i].entries)
+		if s := &w.ring[i]; s.state != asleep {
+			w.ready.push(s.bucket)
+			s.state, s.bucket = asleep, nil
+		}
 	}
 	all := make([]*Entry[T], 0, w.length)
-	for e := w.ready.first(); e != nil; e = w.ready.first() {
-		w.remove(e)
+	for e := w.ready.pop(); e != nil; e = w.ready.pop() {
+		e.state = detached
+		w.length--
 		all = append(all, e)
 	}
 	for _, n := range w.near.nodes {
