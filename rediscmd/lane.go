@@ -20,8 +20,8 @@ type lane struct {
 	c       *Client
 	mu      sync.Mutex
 	cond    sync.Cond
-	urgent  fifo // release, hand-off, force, renew: they keep or end leases
-	normal  fifo // acquire, check, inspect
+	urgent  queue // release, hand-off, force, renew: they keep or end leases
+	normal  queue // acquire, check, inspect
 	workers int
 	idle    int     // parked on cond, and not called
 	away    int     // workers
@@ -68,7 +68,7 @@ func (l *lane) call() {
 	}
 }
 
-func (l *lane) queued() int { return l.urgent.n + l.normal.n }
+func (l *lane) queued() int { return l.urgent.n() + l.normal.n() }
 func (l *lane) home() int   { return l.workers - l.idle - l.away }
 
 // take waits for work and sets out with a batch of it, appended to ops: urgent ones
@@ -90,12 +90,9 @@ func (l *lane) take(ops []*Op) []*Op {
 
 // leave sets out with a batch. Called with mu held.
 func (l *lane) leave(ops []*Op) []*Op {
-	for len(ops) < l.c.cfg.MaxBatch && l.urgent.n > 0 {
-		ops = append(ops, l.urgent.pop())
-	}
-	for len(ops) < l.c.cfg.MaxBatch && l.normal.n > 0 {
-		ops = append(ops, l.normal.pop())
-	}
+	most := l.c.cfg.MaxBatch
+	ops = l.urgent.move(ops, most)
+	ops = l.normal.move(ops, most-len(ops))
 	l.away++
 	l.carried += len(ops)
 	return ops
@@ -123,39 +120,13 @@ func (l *lane) close() {
 func (l *lane) abandon() {
 	l.mu.Lock()
 	urgent, normal := l.urgent, l.normal
-	l.urgent, l.normal = fifo{}, fifo{}
+	l.urgent, l.normal = queue{}, queue{}
 	l.mu.Unlock()
-	for _, q := range []*fifo{&urgent, &normal} {
-		for q.n > 0 {
+	for _, q := range []*queue{&urgent, &normal} {
+		for q.n() > 0 {
 			op := q.pop()
 			op.fail(ErrClosed, time.Time{})
 			l.c.complete(op)
 		}
 	}
-}
-
-// fifo is a list of ops, linked through them.
-type fifo struct {
-	head, tail *Op
-	n          int
-}
-
-func (q *fifo) push(op *Op) {
-	if q.tail == nil {
-		q.head = op
-	} else {
-		q.tail.next = op
-	}
-	q.tail = op
-	q.n++
-}
-
-func (q *fifo) pop() *Op {
-	op := q.head
-	if q.head = op.next; q.head == nil {
-		q.tail = nil
-	}
-	op.next = nil
-	q.n--
-	return op
 }

@@ -78,7 +78,6 @@ type Completer interface{ Completed(op *Op) }
 type Op struct {
 	Reply Reply // valid from Completed until the next submission
 
-	next   *Op // in a queue, then in a run
 	done   Completer
 	batch  *renewal // the leases of a renewal
 	err    error    // refused before sending

@@ -24,7 +24,8 @@ type worker struct {
 	args     []string
 	msg      rueidis.RedisMessage // the reply that is being read
 	deadline *deadline
-	carried  int // as the lane counts, until home
+	carried  int   // as the lane counts, until home
+	seen     int64 // by warm, and never looked at
 }
 
 // run works until the lane is closed and empty.
@@ -127,7 +128,7 @@ func (w *worker) goesAgain() bool {
 
 // goesAgain reports whether a run that met this error is to be sent once more.
 func (r *run) goesAgain(err error) bool {
-	return isNoScript(err) && !r.text || r.n > 1 && !rueidis.IsRedisNil(err) && Classify(err) == OutcomeFailed
+	return isNoScript(err) && !r.text || r.n() > 1 && !rueidis.IsRedisNil(err) && Classify(err) == OutcomeFailed
 }
 
 func (w *worker) reply(r *run, result rueidis.RedisResult, sentAt time.Time) {
@@ -139,10 +140,10 @@ func (w *worker) reply(r *run, result rueidis.RedisResult, sentAt time.Time) {
 	case !r.goesAgain(err):
 		w.failed(r, err, sentAt)
 	case isNoScript(err):
-		w.again = append(w.again, run{terms: r.terms, fifo: r.fifo, text: true})
-		r.fifo = fifo{}
+		w.again = append(w.again, run{terms: r.terms, queue: r.queue, text: true})
+		r.queue = queue{}
 	default:
-		for r.n > 0 {
+		for r.n() > 0 {
 			one := run{terms: r.terms, text: r.text}
 			one.push(r.pop())
 			w.again = append(w.again, one)
@@ -153,7 +154,7 @@ func (w *worker) reply(r *run, result rueidis.RedisResult, sentAt time.Time) {
 // tooLate completes w.runs, of which nothing has run.
 func (w *worker) tooLate(err error, sentAt time.Time) {
 	for i := range w.runs {
-		for r := &w.runs[i]; r.n > 0; {
+		for r := &w.runs[i]; r.n() > 0; {
 			op := r.pop()
 			op.Reply = Reply{
 				Outcome: OutcomeRetryable, SentAt: sentAt,

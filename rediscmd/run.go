@@ -10,11 +10,10 @@ import (
 // run is one execution of a script: for one op, or off clusters for up to maxMany
 // with equal terms. Many locks in one run cost the server about half of what they
 // cost one by one, and us less still; what the run does to each lock, publishing
-// included, is the same. Its ops are linked in order; a completed one is no longer
-// among them.
+// included, is the same. Its queue is the ops that are not completed yet.
 type run struct {
 	terms terms
-	fifo
+	queue
 	text bool // the script goes with its text: the server had forgotten it
 }
 
@@ -55,7 +54,7 @@ func (w *worker) runFor(op *Op, joins bool) *run {
 			if r.terms != op.terms {
 				continue
 			}
-			if r.n < maxMany {
+			if r.n() < maxMany {
 				return r
 			}
 			w.open[j] = len(w.runs) // full: the next one takes its place
@@ -66,23 +65,34 @@ func (w *worker) runFor(op *Op, joins bool) *run {
 			w.open = append(w.open, len(w.runs))
 		}
 	}
-	w.runs = append(w.runs, run{terms: op.terms})
-	return &w.runs[len(w.runs)-1]
+	return w.newRun(op.terms)
+}
+
+// newRun returns an empty run, with the room of an earlier one.
+func (w *worker) newRun(t terms) *run {
+	n := len(w.runs)
+	if n == cap(w.runs) {
+		w.runs = append(w.runs, run{})
+	}
+	w.runs = w.runs[:n+1]
+	r := &w.runs[n]
+	r.terms, r.text = t, false
+	return r
 }
 
 // command builds EVALSHA, or EVAL with the script's text.
 func (w *worker) command(r *run) rueidis.Completed {
 	s, client := r.terms.script, w.lane.c
-	w.keys, w.args = w.keys[:0], s.args(client, r.head, w.args[:0])
+	w.keys, w.args = w.keys[:0], s.args(client, r.first(), w.args[:0])
 	switch {
-	case r.head.batch != nil:
-		w.keys, w.args = r.head.batch.appendTo(w.keys, w.args)
+	case r.first().batch != nil:
+		w.keys, w.args = r.first().batch.appendTo(w.keys, w.args)
 	case s.many:
-		for op := r.head; op != nil; op = op.next {
+		for _, op := range r.queued() {
 			w.keys, w.args = append(w.keys, op.name), append(w.args, op.owner)
 		}
 	default:
-		w.keys = append(w.keys, r.head.name)
+		w.keys = append(w.keys, r.first().name)
 	}
 	b := client.cfg.Client.B()
 	if r.text {
@@ -94,13 +104,14 @@ func (w *worker) command(r *run) rueidis.Completed {
 // answered turns the reply to r into those of its ops: a list has an entry for
 // each, anything else goes for all.
 func (w *worker) answered(r *run, m *rueidis.RedisMessage, sentAt time.Time) {
-	if r.n == 1 || !m.IsArray() {
-		for r.n > 0 {
+	w.warm(r)
+	if r.n() == 1 || !m.IsArray() {
+		for r.n() > 0 {
 			w.answer(r, m, sentAt)
 		}
 		return
 	}
-	list, err := fields(m, r.n)
+	list, err := fields(m, r.n())
 	if err != nil {
 		w.failed(r, err, sentAt)
 		return
@@ -117,9 +128,10 @@ func (w *worker) answered(r *run, m *rueidis.RedisMessage, sentAt time.Time) {
 // answer completes r's first op with what the script said about it.
 func (w *worker) answer(r *run, m *rueidis.RedisMessage, sentAt time.Time) {
 	s := r.terms.script
-	r.head.Reply = Reply{SentAt: sentAt}
-	err := s.decode(r.head, m)
-	op := r.pop()
+	op := r.first()
+	op.Reply = Reply{SentAt: sentAt}
+	err := s.decode(op, m)
+	r.pop()
 	if err != nil {
 		w.fail(op, err, sentAt)
 		return
@@ -135,7 +147,7 @@ func (w *worker) answer(r *run, m *rueidis.RedisMessage, sentAt time.Time) {
 
 // failed completes every op that r still has with an error.
 func (w *worker) failed(r *run, err error, sentAt time.Time) {
-	for r.n > 0 {
+	for r.n() > 0 {
 		w.fail(r.pop(), err, sentAt)
 	}
 }
