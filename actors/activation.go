@@ -29,7 +29,6 @@ type activation struct {
 	sent  uint64 // messages posted to the cell; guarded by its shard's mu
 	seen  uint64
 	spare *work // for the next cell that is at rest
-	blank *cell // for the next new name
 
 	op    rediscmd.Op // the one command in flight
 	reply message
@@ -81,11 +80,7 @@ func (a *activation) unbind() (forgotten bool) {
 		a.spare = w // it may have one already: then that is garbage
 	}
 	if forgotten {
-		delete(c.shard.cells, c.key)
-		if !known {
-			c.wipe()
-			a.blank = c
-		}
+		c.shard.forget(c, known)
 	}
 	return forgotten
 }

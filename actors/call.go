@@ -33,11 +33,14 @@ const (
 // There is one for each waiter and each hold: what only other calls need is
 // behind duty.
 type call struct {
+	tenure *tenure // acquire: once granted; unlock and extend: what they are about
+	hold   *Hold   // an acquire's; nil in a simulation
+	owner  Owner
+
 	message // the call as a letter to its actor, posted once
 
-	next, prev *call   // queue links; a granted acquire is linked into its tenure
-	tenure     *tenure // acquire: once granted; unlock and extend: what they are about
-	*duty              // not an acquire's
+	next, prev *call // queue links; a granted acquire is linked into its tenure
+	*duty            // not an acquire's
 
 	lease  time.Duration // whole milliseconds
 	unsure time.Duration // a lost reply may have granted it until then; 0: no
@@ -55,9 +58,6 @@ type call struct {
 	record   bool   // somebody wants to know who holds it (a span, a try)
 	dropped  bool   // its caller was answered while it was flying
 	blocked  bool   // somebody else had it when it was first looked at
-
-	hold  *Hold // an acquire's; nil in a simulation
-	owner Owner
 }
 
 // duty is what a call needs that is no acquire.
@@ -73,12 +73,14 @@ type duty struct {
 }
 
 // settler receives the outcome of a call that is no acquire.
-type settler interface{ settle(did bool, err error) }
+type settler interface {
+	settle(did bool, err error, now time.Duration)
+}
 
 // settle tells whoever asked for a call that is no acquire.
-func (c *call) settle(did bool, err error) {
+func (c *call) settle(did bool, err error, now time.Duration) {
 	if c.duty != nil && c.after != nil {
-		c.after.settle(did, err)
+		c.after.settle(did, err, now)
 	}
 }
 

@@ -20,7 +20,7 @@ type cell struct {
 	key     key
 	sys     *System
 	shard   *shard
-	act     *activation // guarded by shard.mu
+	act     *activation // guarded by shard.mu, as is key while it changes
 	trouble atomic.Pointer[error]
 
 	// What is below belongs to the activation that is bound to the cell; the shard
@@ -29,20 +29,17 @@ type cell struct {
 	work *work // nil: at rest
 }
 
-// newCell makes a cell of one that was forgotten, or of none.
-func (s *System) newCell(k key, sh *shard, blank *cell) *cell {
-	if blank == nil {
-		blank = new(cell)
-	}
-	blank.key, blank.sys, blank.shard = k, s, sh
-	return blank
-}
+// newCell makes a cell that is in no table yet.
+func (s *System) newCell(sh *shard) *cell { return &cell{sys: s, shard: sh} }
 
 // wipe makes a forgotten cell blank.
 func (c *cell) wipe() {
 	c.key, c.rest = key{}, rest{}
 	c.trouble.Store(nil)
 }
+
+// gone is the actor of a cell that is in the table no more.
+var gone = new(activation)
 
 // Subscribed and Message implement rediscmd.Listener.
 func (c *cell) Subscribed() { c.sys.table.post(c.key, &message{kind: evSubscribed}) }

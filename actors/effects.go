@@ -33,13 +33,16 @@ func (a *activation) effect(e *effect, now time.Duration) {
 		if e.at != 0 {
 			s.tel.HandedOff(telemetry.ScopeLocal, now-e.at)
 		}
+		if e.tenure.first == e.call {
+			e.tenure.cell = c
+		}
 		e.call.hold.grant(e.tenure, now)
 	case fxDrop:
 		e.call.hold.dropped()
 	case fxFail:
 		e.call.hold.fail(e.err, c.lastTrouble())
 	case fxDone:
-		e.call.settle(e.did, e.err)
+		e.call.settle(e.did, e.err, now)
 	case fxEnd:
 		if h := e.call.hold; h != nil {
 			h.end(e.ending, e.reason, now)

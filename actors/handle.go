@@ -87,7 +87,7 @@ func (a *activation) blame(v any) {
 	switch {
 	case c == nil:
 	case c.kind != callAcquire:
-		c.settle(false, err)
+		c.settle(false, err, s.wheel.Now())
 	default:
 		if c.hold.promise.Settle(nil, err) {
 			s.table.postTo(a, &message{kind: evCancel, about: c})

@@ -24,29 +24,29 @@ import (
 // its future, its place in the queue, its timer and, once granted, the lease.
 // What most requests never need is in extra.
 //
-// What a renewal looks at is together, from the call's hold and owner on: among many
-// thousands of holds each is cold when its turn comes, and the lines of memory that
-// have to be fetched are most of what a renewal costs.
+// What a renewal looks at is together, from the timer to the call's owner, and at the
+// front, where a check for nil looks: among many thousands of holds each is cold when
+// its turn comes, and the lines of memory that have to be fetched are most of what a
+// renewal costs (warm.go).
 type Hold struct {
-	sys     *System
-	parent  context.Context
+	timer     wheel.Entry[timed]
+	leased    atomic.Bool // the timer is the lease's; before that it is the wait's bound
+	booked    bool        // telemetry and counters have seen the acquire end
+	unlocking bool        // guarded by the tenure's mutex, as is ended
+	ended     ending      // how it is over
+	sys       *System
+	own       tenure // the tenure that this hold began, if it did
+	key       key
+	call
+
 	promise future.Promise[*Hold]
+	parent  context.Context
 	unhook  func() bool // stops watching parent; nil if it is not watched
 	extra   atomic.Pointer[extra]
 
 	since  time.Duration // when it was asked for; once it is held, when it was granted
 	wait   time.Duration // WaitFor; 0: none
 	queued time.Duration // when it was first found blocked
-
-	call
-	key   key
-	own   tenure // the tenure that this hold began, if it did
-	timer wheel.Entry[timed]
-
-	leased    atomic.Bool // the timer is the lease's; before that it is the wait's bound
-	booked    bool        // telemetry and counters have seen the acquire end
-	unlocking bool        // guarded by the tenure's mutex, as is ended
-	ended     ending      // how it is over
 }
 
 // extra is what few holds have. It is made while the request is one goroutine's
@@ -179,8 +179,9 @@ func (h *Hold) unlock(attend time.Duration) *future.Future[struct{}] {
 	if !h.startUnlock() {
 		return future.Failed[struct{}](ErrNotHeld)
 	}
-	h.end(endedReleased, endUnlocked, h.sys.wheel.Now())
-	return h.sys.tell(&errand{call: call{kind: callUnlock}, task: duty{of: &h.call}}, h, attend)
+	now := h.sys.wheel.Now()
+	h.end(endedReleased, endUnlocked, now)
+	return h.sys.tell(&errand{call: call{kind: callUnlock}, task: duty{of: &h.call}}, h, now, attend)
 }
 
 // startUnlock is true for the first unlock.
@@ -241,7 +242,7 @@ func (h *Hold) Extend(ctx context.Context, d time.Duration) error {
 	default:
 		return ErrNotHeld
 	}
-	_, err = h.sys.tell(&errand{call: call{kind: callExtend, lease: lease}}, h, canWait(ctx, 0)).Get(ctx)
+	_, err = h.sys.tell(&errand{call: call{kind: callExtend, lease: lease}}, h, h.sys.wheel.Now(), canWait(ctx, 0)).Get(ctx)
 	return err
 }
 
@@ -263,26 +264,25 @@ func (h *Hold) LogValue() slog.Value {
 type errand struct {
 	call
 	task    duty
-	sys     *System
-	kindOf  string
 	started time.Duration
 	promise future.Promise[struct{}]
 }
 
 // tell posts an errand about h.
-func (s *System) tell(e *errand, h *Hold, attend time.Duration) *future.Future[struct{}] {
-	e.sys, e.kindOf, e.started = s, h.key.kind.Name, s.wheel.Now()
+func (s *System) tell(e *errand, h *Hold, now, attend time.Duration) *future.Future[struct{}] {
+	e.started = now
 	e.tenure, e.duty, e.task.after = h.tenure, &e.task, e
 	e.message = message{kind: evCall, about: &e.call}
-	if !s.post(h.key, &e.message, attend) {
-		e.settle(false, ErrClosed)
+	if !s.post(h.tenure.cell, h.key, &e.message, attend) {
+		e.settle(false, ErrClosed, now)
 	}
 	return e.promise.Future()
 }
 
 // settle implements settler.
-func (e *errand) settle(_ bool, err error) {
+func (e *errand) settle(_ bool, err error, now time.Duration) {
 	if e.promise.Settle(struct{}{}, err) && e.kind == callUnlock {
-		e.sys.tel.Released(e.kindOf, e.sys.wheel.Now()-e.started, err)
+		h := e.of.hold
+		h.sys.tel.Released(h.key.kind.Name, now-e.started, err)
 	}
 }

@@ -37,7 +37,7 @@ func (s *System) Inspect(k *Kind, name string) *future.Future[State] {
 	i.duty, i.task.after = &i.task, i
 	i.message = message{kind: evInspect, about: &i.call}
 	if !s.table.post(i.key, &i.message) {
-		i.settle(false, ErrClosed)
+		i.promise.Settle(State{}, ErrClosed)
 	}
 	return i.promise.Future()
 }
@@ -46,14 +46,14 @@ func (s *System) Inspect(k *Kind, name string) *future.Future[State] {
 func (i *inspection) ask(c *cell) {
 	i.local = c.work.state.waiting()
 	if c.work.state.closing {
-		i.settle(false, ErrClosed)
+		i.promise.Settle(State{}, ErrClosed)
 		return
 	}
 	i.key.kind.Door.Inspect(&i.op, i, i.key.name)
 }
 
 // settle implements settler: there is nothing to see.
-func (i *inspection) settle(_ bool, err error) { i.promise.Settle(State{}, err) }
+func (i *inspection) settle(_ bool, err error, _ time.Duration) { i.promise.Settle(State{}, err) }
 
 // Completed implements rediscmd.Completer.
 func (i *inspection) Completed(*rediscmd.Op) {

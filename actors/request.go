@@ -60,7 +60,7 @@ func (s *System) Acquire(ctx context.Context, a AcquireArgs) *Hold {
 	if !a.Watch {
 		attend = canWait(ctx, a.Wait)
 	}
-	if !s.post(h.key, &h.message, attend) {
+	if !s.post(nil, h.key, &h.message, attend) {
 		h.fail(ErrClosed, nil)
 	}
 	return h
@@ -90,13 +90,15 @@ func (h *Hold) hook(ctx context.Context) { h.unhook = context.AfterFunc(ctx, h.p
 
 // post delivers a call. A caller that is going to wait for its outcome attends: it
 // carries the command to Redis itself if nobody else is on the way, and comes back
-// with the answer, or when its patience is over.
-func (s *System) post(k key, m *message, attend time.Duration) bool {
-	if attend <= 0 {
-		return s.table.post(k, m)
+// with the answer, or when its patience is over. at is where k is, if that is known.
+func (s *System) post(at *cell, k key, m *message, attend time.Duration) bool {
+	if attend > 0 {
+		guest := s.redis.Announce(k.name, attend)
+		defer guest.Serve()
 	}
-	guest := s.redis.Announce(k.name, attend)
-	defer guest.Serve()
+	if at != nil {
+		return s.table.postAt(at, k, m)
+	}
 	return s.table.post(k, m)
 }
 

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 )
@@ -53,5 +54,35 @@ func TestRestRemembersTheHolder(t *testing.T) {
 		t.Error("somebody else got a lock that is held")
 	}
 	r.unlock(h)
+	r.wantEmpty()
+}
+
+// An unlock goes where its name was last seen. If the name has been forgotten since,
+// and its place is another's, that one must not notice.
+func TestUnlockOfAForgottenName(t *testing.T) {
+	r := newRig(t)
+	lost := r.take("lock")
+	if _, err := r.ForceUnlock(r.kind, "lock").Get(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.wantEmpty()
+
+	other := "" // a name that gets the place
+	for i := 0; other == ""; i++ {
+		if name := fmt.Sprint("lock-", i); r.table.shard(key{name, r.kind}) == lost.tenure.cell.shard {
+			other = name
+		}
+	}
+	held := r.take(other)
+	if held.tenure.cell != lost.tenure.cell {
+		t.Fatal("the place was not used again: this test shows nothing")
+	}
+	if err := lost.Unlock(t.Context()); !errors.Is(err, ErrLost) {
+		t.Errorf("unlock of a lost hold: %v", err)
+	}
+	if held.ValidFor() == 0 {
+		t.Error("another name's hold has ended with it")
+	}
+	r.unlock(held)
 	r.wantEmpty()
 }

@@ -18,7 +18,7 @@ func TestSizes(t *testing.T) {
 	}{
 		{"Hold", unsafe.Sizeof(Hold{}), 416, "one for each held lock and each waiter"},
 		{"call", unsafe.Sizeof(call{}), 120, "in each Hold: what only an unlock needs belongs into duty"},
-		{"tenure", unsafe.Sizeof(tenure{}), 96, "in each Hold, used once it is granted: what only a renewal needs belongs into renewing"},
+		{"tenure", unsafe.Sizeof(tenure{}), 104, "in each Hold, used once it is granted: what only a renewal needs belongs into renewing"},
 		{"promise", unsafe.Sizeof(Hold{}.promise), 56, "in each Hold"},
 		{"timer", unsafe.Sizeof(Hold{}.timer), 48, "in each Hold"},
 		{"cell", unsafe.Sizeof(cell{}), 96, "one for each name that is held or waited for"},

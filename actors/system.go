@@ -61,6 +61,7 @@ type System struct {
 	maxPending int64
 	owners     atomic.Uint64
 	seed       atomic.Uint64
+	seen       atomic.Int64 // keeps what warm reads from being optimized away
 
 	pending, waiting, held, unclaimed, inFlight atomic.Int64
 }
@@ -134,7 +135,7 @@ func (s *System) ForceUnlock(k *Kind, name string) *future.Future[bool] {
 	o.duty, o.task.after = &o.task, o
 	o.message = message{kind: evCall, about: &o.call}
 	if !s.table.post(key{name, k}, &o.message) {
-		o.settle(false, ErrClosed)
+		o.promise.Settle(false, ErrClosed)
 	}
 	return o.promise.Future()
 }
@@ -146,7 +147,8 @@ type order struct {
 	promise future.Promise[bool]
 }
 
-func (o *order) settle(did bool, err error) { o.promise.Settle(did, err) }
+// settle implements settler.
+func (o *order) settle(did bool, err error, _ time.Duration) { o.promise.Settle(did, err) }
 
 // troubleOf returns the last server error that the waiters of a name have met.
 func (s *System) troubleOf(k key) error {

@@ -23,7 +23,7 @@ type table struct {
 	seed   maphash.Seed
 	shards [256]shard
 	pool   *activations
-	make   func(k key, sh *shard, blank *cell) *cell
+	make   func(*shard) *cell
 
 	n      atomic.Int64 // cells that exist
 	closed atomic.Bool
@@ -34,11 +34,15 @@ type table struct {
 type shard struct {
 	mu     sync.Mutex
 	cells  map[key]*cell
+	blank  []*cell // forgotten ones, for new names
 	closed bool
-	_      [40]byte // neighbours do not share a cache line
+	_      [16]byte // neighbours do not share a cache line
 }
 
-func newTable(pool *activations, make_ func(key, *shard, *cell) *cell) *table {
+// maxBlank is the most blank cells of a shard.
+const maxBlank = 16
+
+func newTable(pool *activations, make_ func(*shard) *cell) *table {
 	t := &table{seed: maphash.MakeSeed(), pool: pool, make: make_, empty: make(chan struct{})}
 	pool.table = t
 	for i := range t.shards {
@@ -64,15 +68,48 @@ func (t *table) post(k key, m *message) bool {
 			sh.mu.Unlock()
 			return false
 		}
-		a := t.pool.get()
-		c = t.make(k, sh, a.blank)
-		a.blank = nil
-		a.bind(c)
-		sh.cells[k] = c
-		t.n.Add(1)
+		c = t.settle(sh, k)
 	}
 	t.deliver(c, m)
 	return true
+}
+
+// postAt is post for a sender that knows where k was when it last heard of it. While
+// a name is held it stays there, so that an unlock need not look it up.
+func (t *table) postAt(c *cell, k key, m *message) bool {
+	c.shard.mu.Lock()
+	if c.act == gone || c.key != k {
+		c.shard.mu.Unlock()
+		return t.post(k, m)
+	}
+	t.deliver(c, m)
+	return true
+}
+
+// settle gives a new name its cell. With the shard lock held.
+func (t *table) settle(sh *shard, k key) *cell {
+	var c *cell
+	if n := len(sh.blank); n > 0 {
+		c, sh.blank[n-1] = sh.blank[n-1], nil
+		sh.blank = sh.blank[:n-1]
+	} else {
+		c = t.make(sh)
+	}
+	c.key, c.act = k, nil
+	sh.cells[k] = c
+	t.n.Add(1)
+	return c
+}
+
+// forget takes a cell out. It may be used again, for any name, unless somebody may
+// still come late and mean this one. With the shard lock held.
+func (sh *shard) forget(c *cell, known bool) {
+	delete(sh.cells, c.key)
+	c.act = gone
+	if !known && len(sh.blank) < maxBlank {
+		c.wipe()
+		sh.blank = append(sh.blank, c)
+	}
 }
 
 // postTo delivers to an actor that cannot retire meanwhile: its command is in

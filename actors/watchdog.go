@@ -183,6 +183,7 @@ func (s *System) claimed(t *tenure) {
 // onWheel is the wheel's handler: everything that is due, in one go.
 func (s *System) onWheel(entries []*wheel.Entry[timed]) {
 	var batch renewals
+	s.warm(entries)
 	now := s.wheel.Now()
 	for _, e := range entries {
 		e.Value.due(now, &batch)
@@ -203,6 +204,7 @@ func (s *System) Renewed(items []*rediscmd.Renewal, r rediscmd.Reply) {
 		report.Took = now - sentAt
 	}
 	defer items[0].Value.(*renewing).batch.done(len(items))
+	s.warmAgain(items)
 	for _, item := range items {
 		sent := item.Value.(*renewing)
 		sent.result, sent.left = s.renewed(sent, &r, sentAt, now)
