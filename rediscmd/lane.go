@@ -10,10 +10,12 @@ import (
 // work park on its cond, which a synctest bubble understands.
 //
 // A worker is idle (parked), at home (about to look at the queue), or away with a
-// batch. Another one sets out only when nobody is at home and as many operations are
-// queued as are away: a second caller does not wait for the first one's reply, while
-// under load the queue grows and few large batches travel, which cost both sides
-// least. An operation waits at most for one reply.
+// batch until that is completed. Another one sets out only when nobody is at home and
+// as many operations are queued as are on their way: a second caller does not wait for
+// the first one's reply, while under load the queue grows and few large batches
+// travel, which cost both sides least. Operations that are answered are not on their
+// way: while one worker completes them, the next keeps the server busy. An operation
+// waits at most for one reply.
 //
 // A caller that waits for its own operation brings a worker along: see guest.go.
 type lane struct {
@@ -25,7 +27,7 @@ type lane struct {
 	workers int
 	idle    int     // parked on cond, and not called
 	away    int     // workers
-	carried int     // operations that are away
+	carried int     // operations that are on their way, not yet answered
 	coming  int     // guests that have announced themselves
 	spare   *worker // for a guest
 	closed  bool
@@ -98,11 +100,15 @@ func (l *lane) leave(ops []*Op) []*Op {
 	return ops
 }
 
-// back says that a worker is at home again, with n operations less away.
-func (l *lane) back(n int) {
+// landed says that n operations are answered, and whether the worker that carried
+// them is at home again.
+func (l *lane) landed(n int, home bool) {
 	l.mu.Lock()
-	l.away--
 	l.carried -= n
+	if home {
+		l.away--
+	}
+	l.call()
 	l.mu.Unlock()
 }
 

@@ -24,7 +24,8 @@ type worker struct {
 	args     []string
 	msg      rueidis.RedisMessage // the reply that is being read
 	deadline *deadline
-	carried  int   // as the lane counts, until home
+	carried  int   // operations that the lane counts as on their way
+	away     bool  // as the lane counts, with a batch that is answered
 	seen     int64 // by warm, and never looked at
 }
 
@@ -44,12 +45,23 @@ func (w *worker) run() {
 // small is a batch whose completion takes no time worth mentioning.
 const small = 8
 
-// home tells the lane, once per batch: when a small one is answered, or when a large
-// one is completed, since until then this worker does not look at the queue.
+// landed tells the lane that the batch is answered. A small one is as good as
+// completed; with a large one this worker has its hands full, and others look at the
+// queue.
+func (w *worker) landed() {
+	if w.carried == 0 {
+		return
+	}
+	w.away = w.carried > small
+	w.lane.landed(w.carried, !w.away)
+	w.carried = 0
+}
+
+// home tells the lane that the batch is completed, if that does not know yet.
 func (w *worker) home() {
-	if w.carried > 0 {
-		w.lane.back(w.carried)
-		w.carried = 0
+	if w.away || w.carried > 0 {
+		w.lane.landed(w.carried, true)
+		w.carried, w.away = 0, false
 	}
 }
 
@@ -107,8 +119,8 @@ func (w *worker) round(sentAt time.Time) {
 		w.results = client.DoMulti(w.deadline, w.cmds...)
 		w.keep(w.results)
 	}
-	if w.carried <= small && !w.goesAgain() {
-		w.home()
+	if !w.goesAgain() {
+		w.landed()
 	}
 	for i := range w.results {
 		w.reply(&w.runs[i], w.results[i], sentAt)

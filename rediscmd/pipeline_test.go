@@ -176,8 +176,34 @@ func TestOneWorkerIsCalledAtATime(t *testing.T) {
 	if lane.push(&ops[3]); lane.idle != 2 {
 		t.Error("one operation was not worth a batch while three are away")
 	}
-	if lane.back(3); lane.home() != 1 {
+	if lane.landed(3, true); lane.home() != 1 {
 		t.Errorf("%d at home", lane.home())
+	}
+}
+
+// While a worker completes a large batch, which is answered, the next one need not
+// wait for as many operations.
+func TestAnsweredOperationsAreNotOnTheirWay(t *testing.T) {
+	c := &Client{cfg: Config{}.withDefaults()}
+	lane := newLane(c)
+	lane.workers, lane.idle = 3, 2 // nobody is really there
+	ops := make([]Op, 100)
+	for i := range ops {
+		lane.push(&ops[i])
+	}
+	w := &worker{lane: lane, ops: lane.take(nil)}
+	w.carried = len(w.ops)
+	if lane.push(new(Op)); lane.idle != 2 {
+		t.Error("one operation was not worth a batch while 100 are on their way")
+	}
+	w.landed()
+	if lane.carried != 0 || lane.away != 1 || lane.idle != 1 {
+		t.Errorf("with a batch that is answered: %d on their way, %d away, %d idle", lane.carried, lane.away, lane.idle)
+	}
+	w.home()
+	w.home()
+	if lane.carried != 0 || lane.away != 0 {
+		t.Errorf("at home: %d on their way, %d away", lane.carried, lane.away)
 	}
 }
 
