@@ -22,6 +22,7 @@ import (
 type activation struct {
 	mailbox
 	pid  *actor.PID
+	self interface{ Self() *actor.PID } // protoactor's part of it
 	pool *activations
 	due  bool // Schedule was called: the poster must drain, under the shard lock
 
@@ -96,6 +97,7 @@ func (a *activation) Throughput() int { return 0 }
 // and its own dispatcher, so that all share one actor.Props.
 func (a *activation) RegisterHandlers(invoker actor.MessageInvoker, _ actor.Dispatcher) {
 	a.mailbox.RegisterHandlers(invoker, a)
+	a.self = invoker.(actor.Context)
 }
 
 // Receive implements actor.Actor. A panic in a handler fails the one call that

@@ -15,14 +15,14 @@ import (
 // and belongs to actors that are stopped only when nobody can post any more.
 // It has no bound of its own: calls are admitted before they are posted.
 type mailbox struct {
+	invoker    actor.MessageInvoker
+	dispatcher actor.Dispatcher
+	run        func()
+
 	mu         sync.Mutex
 	head, tail *message
 	system     []any
 	running    bool
-
-	invoker    actor.MessageInvoker
-	dispatcher actor.Dispatcher
-	run        func()
 }
 
 var _ actor.Mailbox = (*mailbox)(nil)

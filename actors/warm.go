@@ -43,7 +43,7 @@ func (t *tenure) look() int64 {
 func (a *activation) Warm() int64 {
 	w := a.cell.work
 	n := int64(len(a.cell.key.name) + len(a.text))
-	if w.cell == a.cell && w.state.rules != nil {
+	if w.cell == a.cell && w.state.rules != nil && a.invoker != nil && a.self.Self() != nil {
 		n++
 	}
 	c := w.state.flight.call
@@ -53,8 +53,8 @@ func (a *activation) Warm() int64 {
 	n += int64(c.lease + w.state.flight.lease)
 	switch {
 	case c.hold != nil:
-		n += c.hold.own.deadline.Load() + int64(c.hold.wait)
-		if c.hold.promise.Future().IsDone() {
+		n += c.hold.own.deadline.Load() + int64(c.hold.wait) + int64(len(c.hold.key.name))
+		if c.hold.sys != nil && c.hold.promise.Future().IsDone() {
 			n++
 		}
 	case c.duty != nil && c.of != nil && c.tenure != nil:
