@@ -16,7 +16,9 @@ import (
 // floorHandOvers is the most that one name can be handed over with one round
 // trip each: nobody asks before the answer to the last script is there. One
 // goroutine does that in a loop; several do it in turn, and what that takes longer
-// is what it costs to wake the next caller.
+// is what it costs to wake the next caller. The latency is from one turn to the next,
+// as that of a caller who asks again at once, is served in order, and has no lock
+// library in the way: how evenly the machine works.
 func floorHandOvers(ctx context.Context, job wire.Job, start func() error, goroutines int) (wire.Sample, error) {
 	floor, err := peer.OpenFloor(ctx, job)
 	if err != nil {
@@ -32,13 +34,14 @@ func floorHandOvers(ctx context.Context, job wire.Job, start func() error, gorou
 		t := newTurns(goroutines)
 		return func(ctx context.Context, i int) error {
 			defer t.pass(i)
+			asked := time.Now()
 			for t.wait(i); !l.stopping.Load(); t.wait(i) {
-				began := time.Now()
 				if err := floor.HandOver(ctx, keys, owner, 1-owner); err != nil {
 					return err
 				}
 				owner = 1 - owner
-				l.add(time.Since(began))
+				l.add(time.Since(asked))
+				asked = time.Now()
 				t.pass(i)
 			}
 			return nil

@@ -26,6 +26,7 @@ func oneName() Row {
 		ID:     "W3",
 		Title:  "one name, 512 waiters in one process",
 		Unit:   "grants",
+		Split:  3,
 		Trials: func(s Scale) []Trial { return crowd(s, systems, 1, 512) },
 		Targets: []Target{
 			{Text: "hand-overs/s over raw sequential EVALSHA/s, 512 goroutines over one", Limit: 0.9,
@@ -40,6 +41,8 @@ func oneName() Row {
 			{Text: "hand-overs/s over raw EVALSHA/s in turn, both by 512 goroutines", Limit: 0.9,
 				Value: ratio(HandOversPerSecond, us, Key{System: wire.FloorTurns})},
 			{Text: "p99 wait over the mean, futures", Limit: 1.2, AtMost: true, Value: figure(P99ToMean, futures)},
+			{Text: "p99 wait over the mean, goroutines, over the same of raw EVALSHA in turn", Limit: 1.2, AtMost: true,
+				Value: ratio(P99ToMean, us, Key{System: wire.FloorTurns})},
 		},
 	}
 }

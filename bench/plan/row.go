@@ -31,7 +31,8 @@ type Row struct {
 	// Rounds is how often the trials run; 0 means as often as the user said.
 	Rounds int
 	// Split makes that many times as many rounds, each as much shorter: for a row
-	// that looks at a caller who mostly sleeps, and so at the machine's moods.
+	// whose targets compare systems so closely that the machine's moods, which last
+	// for seconds, would decide.
 	Split   int
 	Trials  func(Scale) []Trial
 	Targets []Target

@@ -24,6 +24,7 @@ func uncontended() Row {
 		ID:     "W1",
 		Title:  "uncontended lock+unlock, distinct names, 1024 in flight through futures",
 		Unit:   "pairs",
+		Split:  3,
 		Trials: func(s Scale) []Trial { return pairs(s, everybody, "", 1024, true) },
 		Targets: []Target{
 			{Text: "pairs/s over the floor", Limit: 1.2, Value: ratio(OpsPerSecond, us, than(wire.Floor))},
@@ -56,7 +57,6 @@ var levels = []int{1, 8, 64, 512, 4096, 32768}
 
 // growing is W9: whether more work makes each piece of it dearer.
 func growing() Row {
-	systems := []string{wire.Holdfast, wire.Floor, wire.Rueidislock}
 	slow := []string{wire.Redsync, wire.Redislock, wire.Redisson} // a short run is too short for them
 	return Row{
 		ID:    "W9",
@@ -64,10 +64,13 @@ func growing() Row {
 		Unit:  "pairs",
 		Trials: func(s Scale) []Trial {
 			var trials []Trial
-			for _, n := range levels {
-				trials = append(trials, pairs(s, systems, fmt.Sprint(n), n, true)...)
-				if !s.Short {
-					trials = append(trials, pairs(s, slow, fmt.Sprint(n), n, true)...)
+			systems := []string{wire.Holdfast, wire.Floor, wire.Rueidislock}
+			if !s.Short {
+				systems = append(systems, slow...)
+			}
+			for _, system := range systems { // each is compared with itself: its levels follow one another
+				for _, n := range levels {
+					trials = append(trials, pairs(s, []string{system}, fmt.Sprint(n), n, true)...)
 				}
 			}
 			return trials
