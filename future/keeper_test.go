@@ -60,13 +60,14 @@ func TestObservingIsNotClaiming(t *testing.T) {
 	p, l := kept()
 	f := p.Future()
 	f.Done()
+	if stop := f.OnComplete(func(int, error) {}); !stop() { // before the outcome is there: afterwards it would run at once
+		t.Error("a callback ran that had nothing to see")
+	}
 	p.Settle(7, nil)
 	f.IsDone()
 	<-f.Done()
 	for range Completed(t.Context(), f) {
 	}
-	stop := f.OnComplete(func(int, error) {})
-	stop()
 	l.want(t)
 	other := Failed[int](errBoom)
 	_, err := All(t.Context(), other, f)
