@@ -1,9 +1,9 @@
 package wheel
 
-// bucket is the entries of one slot, in the order in which they were scheduled, except that the last one moves to the
-// place of one that is canceled. It is an array and not a list for the sake of memory that is not in the cache: an entry
-// is taken out without touching its neighbours, and when a slot fires, the processor fetches the next entries while it
-// looks at the first, which a list does not let it do.
+// bucket is the entries of one slot, in the order in which they were scheduled, except that one which is canceled or
+// moved gives its place to the last. It is an array and not a list for the sake of memory that is not in the cache: an
+// entry is taken out without touching its neighbours, and when a slot fires, the processor fetches the next entries while
+// it looks at the first, which a list does not let it do.
 //
 // A slot that fires gives its whole bucket away, so that a hundred thousand entries become ready in no time.
 type bucket[T any] struct {
@@ -42,10 +42,15 @@ func (b *bucket[T]) pop() *Entry[T] {
 type buckets[T any] struct {
 	head, tail *bucket[T]
 	blank      *bucket[T]
+	blanks     int
 }
 
-// maxBlank is the most entries that a bucket which is kept has room for.
-const maxBlank = 8192
+const (
+	// maxRoom is the most entries that a bucket which is kept has room for.
+	maxRoom = 8192
+	// maxBlank is the most buckets that are kept: as many as are in use when leases of half a minute are renewed.
+	maxBlank = 128
+)
 
 // fresh is an empty bucket.
 func (q *buckets[T]) fresh() *bucket[T] {
@@ -54,16 +59,21 @@ func (q *buckets[T]) fresh() *bucket[T] {
 		return new(bucket[T])
 	}
 	q.blank, b.next = b.next, nil
+	q.blanks--
 	return b
 }
 
 // recycle takes back a bucket that is empty.
 func (q *buckets[T]) recycle(b *bucket[T]) {
 	b.entries, b.taken = b.entries[:0], 0
-	if cap(b.entries) > maxBlank {
+	if q.blanks == maxBlank {
+		return
+	}
+	if cap(b.entries) > maxRoom {
 		b.entries = nil
 	}
 	b.next, q.blank = q.blank, b
+	q.blanks++
 }
 
 // push makes a bucket's entries ready.

@@ -85,7 +85,7 @@ func TestBlankBuckets(t *testing.T) {
 	for _, tt := range []struct {
 		n    int
 		kept bool
-	}{{10, true}, {4 * maxBlank, false}} {
+	}{{10, true}, {4 * maxRoom, false}} {
 		b := q.fresh()
 		entries := make([]Entry[int], tt.n)
 		for i := range entries {

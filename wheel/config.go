@@ -16,7 +16,7 @@ const (
 	// minSlots keeps a heartbeat (a quarter of the horizon) at one slot or more, which is the library's minimum of
 	// two ticks.
 	minSlots = 4
-	// maxSlots bounds the memory of a mistyped Config: about 50 MB of slots, and four times that in the library.
+	// maxSlots bounds the memory of a mistyped Config: about 32 MB of slots, and four times that in the library.
 	maxSlots = 1 << 20
 )
 

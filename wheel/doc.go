@@ -13,7 +13,8 @@
 //
 // Times are durations since [Config.Base] on the monotonic clock ([Wheel.Now]): an NTP step or a resumed machine moves
 // nothing. "Scheduling" is what the Go runtime needs to start a goroutine on this machine, and the time that earlier
-// calls of Handler take. Zero allocations is per entry: waking a slot costs two or three small ones, once per slot.
+// calls of Handler take. Zero allocations is per entry: waking a slot costs two or three
+// small ones, once per slot, and its bucket grows as entries come.
 //
 // # Life of an entry
 //
@@ -68,8 +69,8 @@
 // # Ordering and goroutines
 //
 // Calls of Handler and Lag never overlap, whatever fires. One batch holds at most 256 entries; entries of one slot come
-// in the order in which they were scheduled, but that one of them which is canceled gives its place to the last. Between two batches the mutex is free: Cancel still works for what has not
-// been handed over.
+// in the order in which they were scheduled, but that one which is canceled or moved gives its place to the last. Between
+// two batches the mutex is free: Cancel still works for what has not been handed over.
 //
 // A wheel owns three goroutines (drive loop, two in the library), however many entries it holds, and while something is
 // being delivered one more from a runtime timer or the library. [Wheel.Stop] ends all of them: it closes the door, takes what
