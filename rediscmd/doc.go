@@ -105,6 +105,6 @@
 // and short ones that close connections. Client.Close ends all of them: first the
 // lanes, when their queues are empty, then the subscriber. The rueidis client stays
 // open: it belongs to whoever made it, and is to be closed after Client.Close.
-// Mutexes are held for a few instructions, never during I/O or a callback, and no
+// Mutexes are held briefly, never during I/O or a callback, and no
 // two of one kind together; Subscriber.mu may be followed by lanes' atomic map only.
 package rediscmd

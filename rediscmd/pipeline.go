@@ -25,7 +25,7 @@ type worker struct {
 	msg      rueidis.RedisMessage // the reply that is being read
 	deadline *deadline
 	carried  int   // operations that the lane counts as on their way
-	away     bool  // as the lane counts, with a batch that is answered
+	busy     bool  // completing a batch that is answered; the lane still counts this worker as away
 	seen     int64 // by warm, and never looked at
 }
 
@@ -52,16 +52,20 @@ func (w *worker) landed() {
 	if w.carried == 0 {
 		return
 	}
-	w.away = w.carried > small
-	w.lane.landed(w.carried, !w.away)
+	w.busy = w.carried > small
+	for i := 0; i < len(w.runs) && !w.busy; i++ { // no reply was looked at yet: none is empty
+		b := w.runs[i].first().batch
+		w.busy = b != nil && len(b.items) > small
+	}
+	w.lane.landed(w.carried, !w.busy)
 	w.carried = 0
 }
 
 // home tells the lane that the batch is completed, if that does not know yet.
 func (w *worker) home() {
-	if w.away || w.carried > 0 {
+	if w.busy || w.carried > 0 {
 		w.lane.landed(w.carried, true)
-		w.carried, w.away = 0, false
+		w.carried, w.busy = 0, false
 	}
 }
 

@@ -11,9 +11,9 @@ type queue struct {
 // maxKept is the most room that an empty queue keeps.
 const maxKept = 1 << 14
 
-func (q *queue) n() int        { return len(q.ops) - q.taken }
-func (q *queue) first() *Op    { return q.ops[q.taken] }
-func (q *queue) queued() []*Op { return q.ops[q.taken:] }
+func (q *queue) n() int     { return len(q.ops) - q.taken }
+func (q *queue) first() *Op { return q.ops[q.taken] }
+func (q *queue) all() []*Op { return q.ops[q.taken:] }
 
 func (q *queue) push(op *Op) {
 	if len(q.ops) == cap(q.ops) && q.taken > len(q.ops)/2 {

@@ -35,7 +35,7 @@ func TestQueue(t *testing.T) {
 				want = append(want, op)
 			}
 		}
-		if q.n() != len(want) || !slices.Equal(q.queued(), want) || len(want) > 0 && q.first() != want[0] {
+		if q.n() != len(want) || !slices.Equal(q.all(), want) || len(want) > 0 && q.first() != want[0] {
 			t.Fatalf("%d are queued, want %d", q.n(), len(want))
 		}
 		for i, op := range q.ops[:cap(q.ops)] {

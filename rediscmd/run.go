@@ -88,7 +88,7 @@ func (w *worker) command(r *run) rueidis.Completed {
 	case r.first().batch != nil:
 		w.keys, w.args = r.first().batch.appendTo(w.keys, w.args)
 	case s.many:
-		for _, op := range r.queued() {
+		for _, op := range r.all() {
 			w.keys, w.args = append(w.keys, op.name), append(w.args, op.owner)
 		}
 	default:
