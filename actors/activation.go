@@ -21,10 +21,10 @@ import (
 // none can be on its way (actors-wheel.md section 4, pattern C).
 type activation struct {
 	mailbox
-	pid  *actor.PID
-	self interface{ Self() *actor.PID } // protoactor's part of it
-	pool *activations
-	due  bool // Schedule was called: the poster must drain, under the shard lock
+	pid     *actor.PID
+	context actor.Context // protoactor's part of it, for Warm to look at
+	pool    *activations
+	due     bool // Schedule was called: the poster must drain, under the shard lock
 
 	cell  *cell
 	sent  uint64 // messages posted to the cell; guarded by its shard's mu
@@ -97,7 +97,7 @@ func (a *activation) Throughput() int { return 0 }
 // and its own dispatcher, so that all share one actor.Props.
 func (a *activation) RegisterHandlers(invoker actor.MessageInvoker, _ actor.Dispatcher) {
 	a.mailbox.RegisterHandlers(invoker, a)
-	a.self = invoker.(actor.Context)
+	a.context = invoker.(actor.Context)
 }
 
 // Receive implements actor.Actor. A panic in a handler fails the one call that

@@ -20,7 +20,7 @@ type cell struct {
 	key     key
 	sys     *System
 	shard   *shard
-	act     *activation // guarded by shard.mu, as is key while it changes
+	act     *activation // nil: none; gone: the cell is not in the table; guarded by shard.mu, as is key while it changes
 	trouble atomic.Pointer[error]
 
 	// What is below belongs to the activation that is bound to the cell; the shard

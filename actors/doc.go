@@ -66,14 +66,16 @@
 // returns to a pool. If nothing goes on (nobody waits, no ghost), the state goes
 // with it, and a few words stay in the cell (rest); if there is nothing to remember
 // either, the cell is forgotten. A message that arrives meanwhile is not lost:
-// look-up, activation, count and send happen under one shard lock, and an actor
+// look-up (or, for an unlock, the check that the cell is still that name's),
+// activation, count and send happen under one shard lock, and an actor
 // retires only when what was sent equals what was handled.
 //
 // # What a lock weighs
 //
 // A lock that is held is a Hold (with its call, future, timer entry and tenure), a
 // cell, and an entry of the table; a waiter is a Hold, and its name has a cell, a
-// work and a subscription. Nothing else is kept: owners are numbers until a command
+// work and a subscription. Besides, a few blank cells and idle actors are kept.
+// Owners are numbers until a command
 // needs their text, a renewal's item lives as long as its batch, and a span, a
 // context or a mapped name is made for the holds that have one (extra).
 // size_test.go holds the figures.

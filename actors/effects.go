@@ -30,11 +30,11 @@ func (a *activation) effect(e *effect, now time.Duration) {
 	case fxAsk:
 		a.send(&w.state.flight)
 	case fxGrant:
-		if e.at != 0 {
-			s.tel.HandedOff(telemetry.ScopeLocal, now-e.at)
-		}
 		if e.tenure.first == e.call {
 			e.tenure.cell = c
+		}
+		if e.at != 0 {
+			s.tel.HandedOff(telemetry.ScopeLocal, now-e.at)
 		}
 		e.call.hold.grant(e.tenure, now)
 	case fxDrop:

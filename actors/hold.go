@@ -25,7 +25,7 @@ import (
 // What most requests never need is in extra.
 //
 // What a renewal looks at is together, from the timer to the call's owner, and at the
-// front, where a check for nil looks: among many thousands of holds each is cold when
+// front, where the compiler's checks for nil read, too: among many thousands of holds each is cold when
 // its turn comes, and the lines of memory that have to be fetched are most of what a
 // renewal costs (warm.go).
 type Hold struct {

@@ -66,6 +66,10 @@ func TestUnlockOfAForgottenName(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.wantEmpty()
+	at, k := lost.tenure.cell, lost.key
+	if r.table.postAt(at, k, &message{kind: evWake}) { // a wake-up that no name wants is not delivered
+		t.Error("a forgotten name got a message")
+	}
 
 	other := "" // a name that gets the place
 	for i := 0; other == ""; i++ {
@@ -74,8 +78,11 @@ func TestUnlockOfAForgottenName(t *testing.T) {
 		}
 	}
 	held := r.take(other)
-	if held.tenure.cell != lost.tenure.cell {
+	if held.tenure.cell != at {
 		t.Fatal("the place was not used again: this test shows nothing")
+	}
+	if r.table.postAt(at, k, &message{kind: evWake}) {
+		t.Error("another name got the message of one that was there before")
 	}
 	if err := lost.Unlock(t.Context()); !errors.Is(err, ErrLost) {
 		t.Errorf("unlock of a lost hold: %v", err)

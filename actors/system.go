@@ -61,7 +61,7 @@ type System struct {
 	maxPending int64
 	owners     atomic.Uint64
 	seed       atomic.Uint64
-	seen       atomic.Int64 // keeps what warm reads from being optimized away
+	looked     atomic.Int64 // keeps what warm reads from being optimized away
 
 	pending, waiting, held, unclaimed, inFlight atomic.Int64
 }

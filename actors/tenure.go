@@ -13,7 +13,7 @@ import (
 // too are atomics: the deadline, which a successful renewal moves forward without
 // waking the actor, whether the tenure is still live, and whether it is renewed.
 type tenure struct {
-	cell   *cell // where the name is while it is held; set before anybody hears of the grant
+	cell   *cell // where the name is while it is held, and maybe not afterwards: for postAt; nil: look it up
 	first  *call // the first level: its owner is the tenure's, its hold's timer the lease timer
 	levels calls // granted acquires, oldest first
 

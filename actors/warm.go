@@ -18,10 +18,13 @@ func (s *System) warm(entries []*wheel.Entry[timed]) {
 	var seen int64
 	for _, e := range entries {
 		if h, ok := e.Value.(*Hold); ok && h.leased.Load() {
-			seen += h.tenure.look() + int64(h.key.name[0])
+			seen += h.tenure.look()
+			if name := h.key.name; name != "" {
+				seen += int64(name[0])
+			}
 		}
 	}
-	s.seen.Add(seen)
+	s.looked.Add(seen)
 }
 
 // warmAgain looks at the leases that a reply is about.
@@ -30,7 +33,7 @@ func (s *System) warmAgain(items []*rediscmd.Renewal) {
 	for _, item := range items {
 		seen += item.Value.(*renewing).tenure.look()
 	}
-	s.seen.Add(seen)
+	s.looked.Add(seen)
 }
 
 // look reads a word in each line of memory that a renewal needs.
@@ -39,11 +42,12 @@ func (t *tenure) look() int64 {
 }
 
 // Warm implements rediscmd.Warmer: it looks at what the reply to the command in
-// flight will need, none of which changes while the command flies.
+// flight will need. What may change while the command flies is atomic, and the rest
+// was written before it left.
 func (a *activation) Warm() int64 {
 	w := a.cell.work
 	n := int64(len(a.cell.key.name) + len(a.text))
-	if w.cell == a.cell && w.state.rules != nil && a.invoker != nil && a.self.Self() != nil {
+	if w.cell == a.cell && w.state.rules != nil && a.invoker != nil && a.context.Self() != nil {
 		n++
 	}
 	c := w.state.flight.call
