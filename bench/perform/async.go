@@ -40,8 +40,8 @@ func asyncPairs(ctx context.Context, job wire.Job, start func() error) (wire.Sam
 }
 
 // turnRing asks for every lock, then goes round. Every other slot is taken one step
-// ahead, so that locks and unlocks are mixed as they are in a program. With half of
-// the ring ahead, pairs end in waves: 16384 of them at a time with 32768 in flight,
+// ahead, so that locks and unlocks are mixed as they are in a program. With the
+// first half ahead, pairs end in waves: 16384 of them at a time with 32768 in flight,
 // and how many waves end within two seconds is a rate to 5 % only.
 func turnRing(ctx context.Context, l *loop, ring []asyncSlot) error {
 	for i := range ring {

@@ -30,7 +30,7 @@ func floorHandOvers(ctx context.Context, job wire.Job, start func() error, gorou
 		return wire.Sample{}, err
 	}
 	owner := 0
-	sample, err := twice(ctx, job, start, goroutines, 1, func(l *loop) func(context.Context, int) error {
+	sample, err := twice(ctx, job, start, goroutines, goroutines, func(l *loop) func(context.Context, int) error {
 		t := newTurns(goroutines)
 		return func(ctx context.Context, i int) error {
 			defer t.pass(i)

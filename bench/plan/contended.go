@@ -26,7 +26,6 @@ func oneName() Row {
 		ID:     "W3",
 		Title:  "one name, 512 waiters in one process",
 		Unit:   "grants",
-		Split:  3,
 		Trials: func(s Scale) []Trial { return crowd(s, systems, 1, 512) },
 		Targets: []Target{
 			{Text: "hand-overs/s over raw sequential EVALSHA/s, 512 goroutines over one", Limit: 0.9,

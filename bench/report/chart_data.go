@@ -137,7 +137,7 @@ func (r *Results) provenance() string {
 			versions = append(versions, name+" "+strings.TrimPrefix(r.Versions[name], name))
 		}
 	}
-	runs := fmt.Sprintf("Medians of %d rounds of %g s.", r.Rounds, r.Seconds)
+	runs := fmt.Sprintf("Medians of %d rounds of %g s%s.", r.Rounds, r.Seconds, r.split())
 	switch {
 	case r.Short:
 		runs = "A short run with smaller numbers: only to see that it works."
@@ -146,4 +146,21 @@ func (r *Results) provenance() string {
 	}
 	return fmt.Sprintf("%s %s, %d cores for client and server together, %s, loopback; %s. In bench/: %s",
 		runs, cmp.Or(r.Machine.CPU, "unknown CPU"), r.Machine.Cores, r.Machine.Arch, strings.Join(versions, ", "), r.Command)
+}
+
+// split names the rows that had more and shorter rounds.
+func (r *Results) split() string {
+	var ids []string
+	rounds := 0
+	for _, row := range r.Rows {
+		for _, c := range row.Cells {
+			if n := len(c.PerRound); n > r.Rounds && !slices.Contains(ids, row.ID) {
+				ids, rounds = append(ids, row.ID), n
+			}
+		}
+	}
+	if len(ids) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s: %d of %.2g s)", strings.Join(ids, ", "), rounds, r.Seconds*float64(r.Rounds)/float64(rounds))
 }
