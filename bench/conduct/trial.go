@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/holdfast-go/holdfast/bench/plan"
@@ -43,7 +45,13 @@ func (c *Conductor) Trial(ctx context.Context, t plan.Trial, label string) (plan
 	if err != nil {
 		return nil, err
 	}
+	var late atomic.Bool
 	timer := time.AfterFunc(limit, func() {
+		late.Store(true)
+		for _, p := range children {
+			_ = p.cmd.Process.Signal(syscall.SIGQUIT) // Go and Java print what they hang in
+		}
+		time.Sleep(time.Second)
 		for _, p := range children {
 			_ = p.cmd.Process.Kill()
 		}
@@ -52,6 +60,9 @@ func (c *Conductor) Trial(ctx context.Context, t plan.Trial, label string) (plan
 	o, err := c.perform(ctx, t, label, children)
 	if err != nil {
 		c.Fleet.drop(children)
+		if late.Load() {
+			err = fmt.Errorf("killed after %v: %w", limit, err)
+		}
 		return nil, err
 	}
 	return figures(o), c.Fleet.giveBack(t.System, children)
