@@ -30,8 +30,10 @@ func floorHandOvers(ctx context.Context, job wire.Job, start func() error, gorou
 		return wire.Sample{}, err
 	}
 	owner := 0
+	var laps *laps
 	sample, err := twice(ctx, job, start, goroutines, goroutines, func(l *loop) func(context.Context, int) error {
 		t := newTurns(goroutines)
+		laps = newLaps(max(job.Waiters, 1))
 		return func(ctx context.Context, i int) error {
 			defer t.pass(i)
 			asked := time.Now()
@@ -42,13 +44,36 @@ func floorHandOvers(ctx context.Context, job wire.Job, start func() error, gorou
 				owner = 1 - owner
 				l.add(time.Since(asked))
 				asked = time.Now()
+				laps.add(asked)
 				t.pass(i)
 			}
 			return nil
 		}
 	})
 	sample.Extra = map[string]float64{wire.ChangedHands: float64(sample.Ops)}
+	if laps.took.Count() > 0 {
+		sample.Extra[wire.LapP99ToMean] = laps.took.Quantile(0.99) / laps.took.Mean()
+	}
 	return sample, err
+}
+
+// laps measures how long so many hand-overs in a row take: the wait of a caller who
+// is served in order, behind so many others.
+type laps struct {
+	ends []time.Time // of the last ones, a ring
+	n    int
+	took wire.Histogram
+}
+
+func newLaps(length int) *laps { return &laps{ends: make([]time.Time, length)} }
+
+func (l *laps) add(end time.Time) {
+	first := &l.ends[l.n%len(l.ends)]
+	if l.n >= len(l.ends) {
+		l.took.Add(end.Sub(*first))
+	}
+	*first = end
+	l.n++
 }
 
 // turns lets goroutines run one after the other, in a ring.

@@ -42,6 +42,12 @@ func oneName() Row {
 			{Text: "p99 wait over the mean, futures", Limit: 1.2, AtMost: true, Value: figure(P99ToMean, futures)},
 			{Text: "p99 wait over the mean, goroutines, over the same of raw EVALSHA in turn", Limit: 1.2, AtMost: true,
 				Value: ratio(P99ToMean, us, Key{System: wire.FloorTurns})},
+			{Text: "p99 wait over the mean, futures, over the same of 512 raw EVALSHA in a row", Limit: 1.2, AtMost: true,
+				Value: func(r Round) (float64, bool) {
+					wait, ok := r.Get(futures, P99ToMean)
+					lap, okLap := r.Get(Key{System: wire.Floor}, wire.LapP99ToMean)
+					return wait / lap, ok && okLap
+				}},
 		},
 	}
 }

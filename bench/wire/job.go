@@ -113,6 +113,9 @@ type Sample struct {
 const (
 	// Guarded is how often a performer passed the guard.
 	Guarded = "guarded"
+	// LapP99ToMean is the 99th percentile over the mean of the time that as many
+	// hand-overs in a row take as there are waiters.
+	LapP99ToMean = "lap_p99_to_mean"
 	// ChangedHands is how often somebody else had been there before: what is
 	// left was taken again by whoever had just given it back.
 	ChangedHands = "changed_hands"
