@@ -75,9 +75,9 @@
 // A lock that is held is a Hold (with its call, future, timer entry and tenure), a
 // cell, and an entry of the table; a waiter is a Hold, and its name has a cell, a
 // work and a subscription. Besides, a few blank cells and idle actors are kept.
-// Owners are numbers until a command
-// needs their text, a renewal's item lives as long as its batch, and a span, a
-// context or a mapped name is made for the holds that have one (extra).
+// Owners are numbers until a command needs their text, a renewal's item lives as
+// long as its batch, and a span, a context or a mapped name is made for the holds
+// that have one (extra).
 // size_test.go holds the figures.
 //
 // System.Close tells every cell, waits until the table is empty, then stops the

@@ -25,9 +25,9 @@ import (
 // What most requests never need is in extra.
 //
 // What a renewal looks at is together, from the timer to the call's owner, and at the
-// front, where the compiler's checks for nil read, too: among many thousands of holds each is cold when
-// its turn comes, and the lines of memory that have to be fetched are most of what a
-// renewal costs (warm.go).
+// front, where the compiler's checks for nil read, too: among many thousands of holds
+// each is cold when its turn comes, and the lines of memory that have to be fetched are
+// most of what a renewal costs (warm.go).
 type Hold struct {
 	timer     wheel.Entry[timed]
 	leased    atomic.Bool // the timer is the lease's; before that it is the wait's bound

@@ -151,6 +151,11 @@ func TestTableForgetsNames(t *testing.T) {
 		r.unlock(h)
 	}
 	r.wantEmpty()
+	for i := range r.table.shards {
+		if n := len(r.table.shards[i].blank); n > maxBlank {
+			t.Errorf("shard %d keeps %d blank cells, at most %d", i, n, maxBlank)
+		}
+	}
 }
 
 // The pool stops what it does not keep, and everything on close.

@@ -207,6 +207,22 @@ func TestAnsweredOperationsAreNotOnTheirWay(t *testing.T) {
 	}
 }
 
+// A script of many renewals is one operation, and yet no small batch.
+func TestManyRenewalsKeepTheirWorkerBusy(t *testing.T) {
+	for items, busy := range map[int]bool{small: false, small + 1: true} {
+		lane := newLane(&Client{cfg: Config{}.withDefaults()})
+		lane.workers, lane.away, lane.carried = 1, 1, 1
+		w := &worker{lane: lane, carried: 1}
+		w.newRun(terms{}).push(&Op{batch: &renewal{items: make([]*Renewal, items)}})
+		if w.landed(); w.busy != busy || lane.carried != 0 || lane.home() == 1 == busy {
+			t.Errorf("%d leases: busy %v, %d on their way, %d at home", items, w.busy, lane.carried, lane.home())
+		}
+		if w.home(); lane.away != 0 || lane.carried != 0 {
+			t.Errorf("%d leases, completed: %d away, %d on their way", items, lane.away, lane.carried)
+		}
+	}
+}
+
 // again submits its op a second time, from inside Completed.
 type again struct {
 	call

@@ -99,3 +99,23 @@ func TestBlankBuckets(t *testing.T) {
 		}
 	}
 }
+
+// TestFewBlankBuckets: what a burst over the whole ring had needed is not kept for ever.
+func TestFewBlankBuckets(t *testing.T) {
+	var q buckets[int]
+	entries := make([]Entry[int], 3*maxBlank)
+	for i := range entries {
+		b := q.fresh()
+		b.push(&entries[i])
+		q.push(b)
+	}
+	for q.pop() != nil {
+	}
+	n := 0
+	for b := q.blank; b != nil; b = b.next {
+		n++
+	}
+	if n != maxBlank || q.blanks != n {
+		t.Errorf("%d blank buckets, counted as %d, want %d", n, q.blanks, maxBlank)
+	}
+}

@@ -30,10 +30,10 @@ func floorHandOvers(ctx context.Context, job wire.Job, start func() error, gorou
 		return wire.Sample{}, err
 	}
 	owner := 0
-	var laps *laps
+	var lap *laps
 	sample, err := twice(ctx, job, start, goroutines, goroutines, func(l *loop) func(context.Context, int) error {
 		t := newTurns(goroutines)
-		laps = newLaps(max(job.Waiters, 1))
+		lap = newLaps(max(job.Waiters, 1))
 		return func(ctx context.Context, i int) error {
 			defer t.pass(i)
 			asked := time.Now()
@@ -44,15 +44,15 @@ func floorHandOvers(ctx context.Context, job wire.Job, start func() error, gorou
 				owner = 1 - owner
 				l.add(time.Since(asked))
 				asked = time.Now()
-				laps.add(asked)
+				lap.add(asked)
 				t.pass(i)
 			}
 			return nil
 		}
 	})
 	sample.Extra = map[string]float64{wire.ChangedHands: float64(sample.Ops)}
-	if laps.took.Count() > 0 {
-		sample.Extra[wire.LapP99ToMean] = laps.took.Quantile(0.99) / laps.took.Mean()
+	if lap.took.Count() > 0 {
+		sample.Extra[wire.LapP99ToMean] = lap.took.Quantile(0.99) / lap.took.Mean()
 	}
 	return sample, err
 }
