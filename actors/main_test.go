@@ -134,7 +134,7 @@ func (r *rig) wantEmpty() {
 	for i := range r.table.shards {
 		sh := &r.table.shards[i]
 		sh.mu.Lock()
-		for k := range sh.cells {
+		for _, k := range sh.cells.keys() {
 			r.tb.Errorf("a cell is left for %s", k.name)
 		}
 		sh.mu.Unlock()

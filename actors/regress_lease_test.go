@@ -74,8 +74,8 @@ func TestRenewalReplyWhileLowering(t *testing.T) {
 		tn := inner.tenure
 		pass(9 * time.Second) // a renewal falls due soon; nothing acked since
 		// the step, on a copy of the state at rest
-		sh := r.table.shard(key{"lock", r.kind})
-		c := sh.cells[key{"lock", r.kind}]
+		c, sh := r.table.at(key{"lock", r.kind})
+		sh.mu.Unlock()
 		var st state
 		st.resume(r.rulesOf(r.kind), c.rest)
 		sent := &renewing{tenure: tn, epoch: tn.watch.epoch}

@@ -188,9 +188,8 @@ func TestHalfSentBatchIsNotUsedAgain(t *testing.T) {
 		var batch renewals
 		for i := range 3 {
 			k := key{fmt.Sprint("lock-", i), r.kind}
-			sh := r.table.shard(k)
-			sh.mu.Lock()
-			tn := sh.cells[k].rest.tenure
+			c, sh := r.table.at(k)
+			tn := c.rest.tenure
 			sh.mu.Unlock()
 			tn.watch.mu.Lock()
 			batch.add(tn)

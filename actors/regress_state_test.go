@@ -155,14 +155,14 @@ func TestCloseLeavesNoCell(t *testing.T) {
 	var early, late key // a name in the middle of Close's way, one near its end
 	for i := 0; late.kind == nil || early.kind == nil; i++ {
 		k := key{fmt.Sprint("lock-", i), r.kind}
-		switch sh := r.table.shard(k); {
+		switch sh, _ := r.table.shard(k); {
 		case sh == &r.table.shards[128]:
 			early = k
 		case sh == &r.table.shards[255]:
 			late = k
 		}
 	}
-	r.table.shard(early).mu.Lock() // Close has to stop here
+	_, stop := r.table.at(early) // Close has to stop here
 	closed := make(chan error, 1)
 	go func() { closed <- r.System.Close(context.Background()) }()
 	r.eventually("Close is half way", func() bool {
@@ -183,7 +183,7 @@ func TestCloseLeavesNoCell(t *testing.T) {
 	}
 	slowly(r, 20*time.Millisecond)
 	h := r.acquire(t.Context(), late.name)
-	r.table.shard(early).mu.Unlock()
+	stop.mu.Unlock()
 	select {
 	case err := <-closed:
 		if err != nil {

@@ -73,7 +73,8 @@ func TestUnlockOfAForgottenName(t *testing.T) {
 
 	other := "" // a name that gets the place
 	for i := 0; other == ""; i++ {
-		if name := fmt.Sprint("lock-", i); r.table.shard(key{name, r.kind}) == lost.tenure.cell.shard {
+		name := fmt.Sprint("lock-", i)
+		if sh, _ := r.table.shard(key{name, r.kind}); sh == lost.tenure.cell.shard {
 			other = name
 		}
 	}

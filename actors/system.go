@@ -152,10 +152,9 @@ func (o *order) settle(did bool, err error, _ time.Duration) { o.promise.Settle(
 
 // troubleOf returns the last server error that the waiters of a name have met.
 func (s *System) troubleOf(k key) error {
-	sh := s.table.shard(k)
-	sh.mu.Lock()
+	c, sh := s.table.at(k)
 	defer sh.mu.Unlock()
-	if c := sh.cells[k]; c != nil {
+	if c != nil {
 		return c.lastTrouble()
 	}
 	return nil

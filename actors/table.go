@@ -2,8 +2,6 @@ package actors
 
 import (
 	"hash/maphash"
-	"maps"
-	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -33,10 +31,11 @@ type table struct {
 
 type shard struct {
 	mu     sync.Mutex
-	cells  map[key]*cell
-	blank  []*cell // forgotten ones, for new names
+	cells  index
+	blank  *cell // forgotten ones, for new names: a chain, blanks long
+	blanks int32
 	closed bool
-	_      [16]byte // neighbours do not share a cache line
+	_      [8]byte // each has a cache line of its own
 }
 
 // maxBlank is the most blank cells of a shard: 400 KB in all, which are kept for good.
@@ -46,13 +45,22 @@ func newTable(pool *activations, make_ func(*shard) *cell) *table {
 	t := &table{seed: maphash.MakeSeed(), pool: pool, make: make_, empty: make(chan struct{})}
 	pool.table = t
 	for i := range t.shards {
-		t.shards[i].cells = map[key]*cell{}
+		t.shards[i].cells = newIndex()
 	}
 	return t
 }
 
-func (t *table) shard(k key) *shard {
-	return &t.shards[maphash.String(t.seed, k.name)%uint64(len(t.shards))]
+// shard returns where k is or would be, and the hash of its name.
+func (t *table) shard(k key) (*shard, uint64) {
+	hash := maphash.String(t.seed, k.name)
+	return &t.shards[hash%uint64(len(t.shards))], hash
+}
+
+// at returns the cell of k, if it has one, and its shard, which is locked.
+func (t *table) at(k key) (*cell, *shard) {
+	sh, hash := t.shard(k)
+	sh.mu.Lock()
+	return sh.cells.find(k, hash), sh
 }
 
 // post delivers m to the actor of k, then lets it run on this goroutine unless
@@ -60,15 +68,15 @@ func (t *table) shard(k key) *shard {
 // call; other messages have nothing to say to it. It reports whether m was
 // delivered; it never blocks on anything but the short shard lock.
 func (t *table) post(k key, m *message) bool {
-	sh := t.shard(k)
+	sh, hash := t.shard(k)
 	sh.mu.Lock()
-	c := sh.cells[k]
+	c := sh.cells.find(k, hash)
 	if c == nil {
 		if sh.closed || m.kind != evCall && m.kind != evInspect {
 			sh.mu.Unlock()
 			return false
 		}
-		c = t.admit(sh, k)
+		c = t.admit(sh, k, hash)
 	}
 	t.deliver(c, m)
 	return true
@@ -87,16 +95,16 @@ func (t *table) postAt(c *cell, k key, m *message) bool {
 }
 
 // admit gives a new name its cell. With the shard lock held.
-func (t *table) admit(sh *shard, k key) *cell {
-	var c *cell
-	if n := len(sh.blank); n > 0 {
-		c, sh.blank[n-1] = sh.blank[n-1], nil
-		sh.blank = sh.blank[:n-1]
+func (t *table) admit(sh *shard, k key, hash uint64) *cell {
+	c := sh.blank
+	if c != nil {
+		sh.blank = c.next
+		sh.blanks--
 	} else {
 		c = t.make(sh)
 	}
-	c.key, c.act = k, nil
-	sh.cells[k] = c
+	c.key, c.hash, c.act = k, hash, nil
+	sh.cells.add(c)
 	t.n.Add(1)
 	return c
 }
@@ -104,11 +112,12 @@ func (t *table) admit(sh *shard, k key) *cell {
 // forget takes a cell out. It may be used again, for any name, unless somebody may
 // still come late and mean this one. With the shard lock held.
 func (sh *shard) forget(c *cell, known bool) {
-	delete(sh.cells, c.key)
+	sh.cells.remove(c)
 	c.act = gone
-	if !known && len(sh.blank) < maxBlank {
+	if !known && sh.blanks < maxBlank {
 		c.wipe()
-		sh.blank = append(sh.blank, c)
+		c.next, sh.blank = sh.blank, c
+		sh.blanks++
 	}
 }
 
@@ -149,7 +158,7 @@ func (t *table) close() {
 	for i := range t.shards {
 		sh := &t.shards[i]
 		sh.mu.Lock()
-		keys := slices.Collect(maps.Keys(sh.cells))
+		keys := sh.cells.keys()
 		sh.mu.Unlock()
 		for _, k := range keys {
 			t.post(k, &message{kind: evClose})
