@@ -33,8 +33,6 @@ type activation struct {
 
 	op    rediscmd.Op // the one command in flight
 	reply message
-	spoke Owner // whose text was written last
-	text  string
 	doing *call // whose effect is being carried out
 	desk  *desk // while a message is handled
 }

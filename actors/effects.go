@@ -80,19 +80,16 @@ func (a *activation) effect(e *effect, now time.Duration) {
 func (a *activation) send(cmd *command) {
 	c := a.cell
 	door, name := c.key.kind.Door, c.key.name
-	if cmd.call != nil && cmd.call.hold != nil {
-		a.learn(cmd.call.hold)
-	}
 	c.sys.inFlight.Add(1)
 	defer a.unsent()
 	switch cmd.kind {
 	case askAcquire:
 		door.Acquire(&a.op, a, rediscmd.AcquireArgs{
-			Name: name, Owner: a.field(cmd.owner), Lease: cmd.lease, Level: int64(cmd.level), WantHolder: cmd.record,
+			Name: name, Owner: cmd.owner.field(), Lease: cmd.lease, Level: int64(cmd.level), WantHolder: cmd.record,
 		})
 	case askRelease:
 		door.Release(&a.op, a, rediscmd.ReleaseArgs{
-			Name: name, Owner: a.field(cmd.owner), Level: int64(cmd.level), Lease: cmd.lease,
+			Name: name, Owner: cmd.owner.field(), Level: int64(cmd.level), Lease: cmd.lease,
 		})
 	case askHandOff:
 		lease := cmd.lease
@@ -100,30 +97,14 @@ func (a *activation) send(cmd *command) {
 			lease = 0
 		}
 		door.HandOff(&a.op, a, rediscmd.HandOffArgs{
-			Name: name, From: a.field(cmd.owner), To: a.field(cmd.to), Lease: lease, Yield: cmd.yield,
+			Name: name, From: cmd.owner.field(), To: cmd.to.field(), Lease: lease, Yield: cmd.yield,
 		})
 	case askExtend:
-		door.Extend(&a.op, a, rediscmd.ExtendArgs{Name: name, Owner: a.field(cmd.owner), Lease: cmd.lease})
+		door.Extend(&a.op, a, rediscmd.ExtendArgs{Name: name, Owner: cmd.owner.field(), Lease: cmd.lease})
 	case askForce:
 		door.Force(&a.op, a, name)
 	case askCheck:
-		door.Check(&a.op, a, name, a.field(cmd.owner))
-	}
-}
-
-// field returns an owner's text. The last one is kept: who is granted a lock is who
-// gives it back or hands it on, often through the same actor.
-func (a *activation) field(o Owner) string {
-	if o != a.spoke {
-		a.spoke, a.text = o, o.String()
-	}
-	return a.text
-}
-
-// learn takes over the text that was written for the request's span, if it has one.
-func (a *activation) learn(h *Hold) {
-	if x := h.extra.Load(); x != nil && x.owner != "" {
-		a.spoke, a.text = h.owner, x.owner
+		door.Check(&a.op, a, name, cmd.owner.field())
 	}
 }
 

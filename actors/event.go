@@ -97,13 +97,13 @@ const (
 // commands reach Redis in the order in which they were decided.
 type command struct {
 	kind   askKind
+	keep   bool // hand-off: no TTL is set, what is left of the old one suffices
+	yield  rediscmd.YieldMode
+	record bool    // also return who holds it
+	level  int32   // acquire: the count wanted; release: the count left
 	call   *call   // whose turn it is; nil for a check and for a ghost's release
 	tenure *tenure // whose lease it touches
 	owner  Owner
 	to     Owner         // hand-off: the next owner
-	level  int           // acquire: the count wanted; release: the count left
 	lease  time.Duration // the TTL that the script sets
-	keep   bool          // hand-off: no TTL is set, what is left of the old one suffices
-	yield  rediscmd.YieldMode
-	record bool // also return who holds it
 }

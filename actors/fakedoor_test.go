@@ -121,10 +121,10 @@ func (d *fakeDoor) Acquire(op *rediscmd.Op, done rediscmd.Completer, a rediscmd.
 		switch {
 		case l == nil && a.Level > 1:
 			return rediscmd.Reply{Verdict: rediscmd.Absent}
-		case l != nil && l.owner != a.Owner:
+		case l != nil && l.owner != a.Owner.String():
 			return rediscmd.Reply{Verdict: rediscmd.Held, TTL: time.Until(l.expires), Owner: l.owner, Count: l.count}
 		}
-		d.locks[a.Name] = &fakeLock{a.Owner, a.Level, time.Now().Add(a.Lease)}
+		d.locks[a.Name] = &fakeLock{a.Owner.String(), a.Level, time.Now().Add(a.Lease)}
 		return rediscmd.Reply{Verdict: rediscmd.Granted}
 	})
 }
@@ -133,7 +133,7 @@ func (d *fakeDoor) Release(op *rediscmd.Op, done rediscmd.Completer, a rediscmd.
 	d.send("release", a.Name, op, done, func() rediscmd.Reply {
 		l := d.get(a.Name)
 		switch {
-		case l == nil || l.owner != a.Owner:
+		case l == nil || l.owner != a.Owner.String():
 			return rediscmd.Reply{Verdict: rediscmd.Absent}
 		case a.Level > 0:
 			l.count, l.expires = a.Level, time.Now().Add(a.Lease)
@@ -147,14 +147,14 @@ func (d *fakeDoor) Release(op *rediscmd.Op, done rediscmd.Completer, a rediscmd.
 func (d *fakeDoor) HandOff(op *rediscmd.Op, done rediscmd.Completer, a rediscmd.HandOffArgs) {
 	d.send("handoff", a.Name, op, done, func() rediscmd.Reply {
 		l := d.get(a.Name)
-		if l == nil || l.owner != a.From && l.owner != a.To {
+		if l == nil || l.owner != a.From.String() && l.owner != a.To.String() {
 			return rediscmd.Reply{Verdict: rediscmd.Absent}
 		}
 		expires := l.expires
 		if a.Lease != 0 {
 			expires = time.Now().Add(a.Lease)
 		}
-		d.locks[a.Name] = &fakeLock{a.To, 1, expires}
+		d.locks[a.Name] = &fakeLock{a.To.String(), 1, expires}
 		return rediscmd.Reply{Verdict: rediscmd.HandedOver}
 	})
 }
@@ -162,7 +162,7 @@ func (d *fakeDoor) HandOff(op *rediscmd.Op, done rediscmd.Completer, a rediscmd.
 func (d *fakeDoor) Extend(op *rediscmd.Op, done rediscmd.Completer, a rediscmd.ExtendArgs) {
 	d.send("extend", a.Name, op, done, func() rediscmd.Reply {
 		l := d.get(a.Name)
-		if l == nil || l.owner != a.Owner {
+		if l == nil || l.owner != a.Owner.String() {
 			return rediscmd.Reply{Verdict: rediscmd.Absent}
 		}
 		l.expires = time.Now().Add(a.Lease)
@@ -180,9 +180,9 @@ func (d *fakeDoor) Force(op *rediscmd.Op, done rediscmd.Completer, name string) 
 	})
 }
 
-func (d *fakeDoor) Check(op *rediscmd.Op, done rediscmd.Completer, name, owner string) {
+func (d *fakeDoor) Check(op *rediscmd.Op, done rediscmd.Completer, name string, owner rediscmd.Owner) {
 	d.send("check", name, op, done, func() rediscmd.Reply {
-		if l := d.get(name); l != nil && l.owner == owner {
+		if l := d.get(name); l != nil && l.owner == owner.String() {
 			return rediscmd.Reply{Verdict: rediscmd.Held, Count: l.count, TTL: time.Until(l.expires)}
 		}
 		return rediscmd.Reply{Verdict: rediscmd.Absent}

@@ -24,7 +24,7 @@ type Door interface {
 	HandOff(op *rediscmd.Op, done rediscmd.Completer, a rediscmd.HandOffArgs)
 	Extend(op *rediscmd.Op, done rediscmd.Completer, a rediscmd.ExtendArgs)
 	Force(op *rediscmd.Op, done rediscmd.Completer, name string)
-	Check(op *rediscmd.Op, done rediscmd.Completer, name, owner string)
+	Check(op *rediscmd.Op, done rediscmd.Completer, name string, owner rediscmd.Owner)
 	Inspect(op *rediscmd.Op, done rediscmd.Completer, name string)
 	Renew(lease time.Duration, prefix string, items []*rediscmd.Renewal, done rediscmd.RenewCompleter)
 	Channel(name string) string

@@ -9,6 +9,8 @@ import (
 	"unique"
 
 	"github.com/google/uuid"
+
+	"github.com/holdfast-go/holdfast/rediscmd"
 )
 
 // Owner says who holds a lock: the hash field "uuid:number" that Redisson
@@ -28,21 +30,19 @@ func (o Owner) String() string {
 	if o.IsZero() {
 		return ""
 	}
-	var buf [maxOwnerText]byte
-	return string(o.append(buf[:0]))
+	return o.field().String()
 }
 
-// maxOwnerText is the length of the longest wire form.
-const maxOwnerText = uuidText + len(":-9223372036854775808")
+// field is the owner as a script is told.
+func (o Owner) field() rediscmd.Owner {
+	if o.IsZero() {
+		return rediscmd.Owner{}
+	}
+	return rediscmd.Owner{Runtime: o.runtime.Value(), Number: o.number}
+}
 
 // uuidText is the length of a uuid's text.
 const uuidText = 36
-
-// append adds the wire form of an owner that is somebody.
-func (o Owner) append(buf []byte) []byte {
-	buf = append(buf, o.runtime.Value()...)
-	return strconv.AppendInt(append(buf, ':'), o.number, 10)
-}
 
 // IsZero reports whether o is nobody.
 func (o Owner) IsZero() bool { return o == Owner{} }

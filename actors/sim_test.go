@@ -164,7 +164,7 @@ func (m *sim) run(f *flying) answer {
 	case askAcquire:
 		switch {
 		case mine || c.level == 1 && k.owner == "":
-			*k = modelKey{c.owner.String(), c.level, m.now + c.lease}
+			*k = modelKey{c.owner.String(), int(c.level), m.now + c.lease}
 			delete(m.tampered, c.owner.String())
 			a.verdict = rediscmd.Granted
 		case k.owner == "":
@@ -177,7 +177,7 @@ func (m *sim) run(f *flying) answer {
 		case !mine:
 			a.verdict = rediscmd.Absent
 		case c.level > 0:
-			k.count, k.expires = c.level, m.now+c.lease
+			k.count, k.expires = int(c.level), m.now+c.lease
 			a.verdict = rediscmd.Lowered
 		default:
 			*k = modelKey{}

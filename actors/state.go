@@ -29,7 +29,14 @@ type state struct {
 	urgent calls   // unlocks, re-entries, tries, extensions, forced unlocks
 	queue  calls   // waiting acquires in order of arrival
 	ghosts []ghost // owners that a lost reply may have granted
+	wait
 
+	seed uint64   // for jitter: deterministic, seeded from outside
+	out  []effect // the effects of the step under way
+}
+
+// wait is how the head of the queue waits.
+type wait struct {
 	parked    bool          // the head was refused: wait for a message or the timer
 	again     bool          // a wake-up arrived while an attempt was flying
 	listening bool          // the unlock channel is subscribed (asked for)
@@ -42,14 +49,12 @@ type state struct {
 	deaf      time.Duration // we stand back until then: others have their turn
 	sharedN   int           // queued acquires whose owner may come twice
 	timerAt   time.Duration // the timer as last asked for
-	seed      uint64        // for jitter: deterministic, seeded from outside
-
-	out []effect // the effects of the step under way
 }
 
-// resume goes on where a name at rest had left off.
+// resume goes on where a name at rest had left off. The name before it left no calls,
+// no command and no ghosts, or it would not have come to rest.
 func (s *state) resume(r *rules, from rest) {
-	*s = state{rules: r, rest: from, ghosts: s.ghosts[:0], seed: s.seed}
+	s.rules, s.rest, s.wait = r, from, wait{}
 }
 
 // rules are the numbers that a runtime and a lock kind fix for every name.

@@ -86,7 +86,7 @@ func (s *state) attempt(c *call, now time.Duration) {
 	c.attempts++
 	cmd := command{kind: askAcquire, call: c, owner: c.owner, level: 1, lease: c.lease, record: c.record}
 	if c.reentry {
-		cmd.tenure, cmd.level, cmd.lease = t, t.levels.n+1, t.leaseFor(c.lease, now, s.rules)
+		cmd.tenure, cmd.level, cmd.lease = t, int32(t.levels.n)+1, t.leaseFor(c.lease, now, s.rules)
 	}
 	s.ask(cmd)
 }

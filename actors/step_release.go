@@ -79,7 +79,7 @@ func (s *state) lower(u *call, t *tenure, left int, now time.Duration) {
 		t.watched.Store(false)
 		s.emit(effect{kind: fxWatch, tenure: t}) // from now on for the deadline only
 	}
-	s.ask(command{kind: askRelease, call: u, tenure: t, owner: t.owner(), level: left, lease: lease})
+	s.ask(command{kind: askRelease, call: u, tenure: t, owner: t.owner(), level: int32(left), lease: lease})
 }
 
 // turn decides whether other processes get theirs now. A run of local hand-offs

@@ -46,7 +46,7 @@ func (t *tenure) look() int64 {
 // was written before it left.
 func (a *activation) Warm() int64 {
 	w := a.cell.work
-	n := int64(len(a.cell.key.name) + len(a.text))
+	n := int64(len(a.cell.key.name))
 	if w.cell == a.cell && w.state.rules != nil && a.invoker != nil && a.context.Self() != nil {
 		n++
 	}

@@ -22,9 +22,9 @@ type pair struct {
 
 func (p *pair) next() {
 	if p.held {
-		p.d.Release(&p.op, p, ReleaseArgs{Name: p.name, Owner: "71b96ce8-2746-4b0e-9a56-0e2f5c6c1a11:1"})
+		p.d.Release(&p.op, p, ReleaseArgs{Name: p.name, Owner: Owner{"71b96ce8-2746-4b0e-9a56-0e2f5c6c1a11", 1}})
 	} else {
-		p.d.Acquire(&p.op, p, AcquireArgs{Name: p.name, Owner: "71b96ce8-2746-4b0e-9a56-0e2f5c6c1a11:1", Lease: lease, Level: 1})
+		p.d.Acquire(&p.op, p, AcquireArgs{Name: p.name, Owner: Owner{"71b96ce8-2746-4b0e-9a56-0e2f5c6c1a11", 1}, Lease: lease, Level: 1})
 	}
 }
 

@@ -39,13 +39,13 @@ func TestCluster(t *testing.T) {
 		sub := c.Subscriber().Subscribe(call.d.Channel(name), ears[name])
 		defer sub.Close()
 		ears[name].waitFor(t, subscribedEvent, 1)
-		if r := call.acquire(AcquireArgs{Name: name, Owner: "a:1", Lease: lease, Level: 1}); r.Verdict != Granted {
+		if r := call.acquire(AcquireArgs{Name: name, Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Verdict != Granted {
 			t.Fatalf("%s: %+v", name, r)
 		}
 		if r := call.inspect(name); r.Verdict != Held || r.Listeners != 1 {
 			t.Errorf("%s: %+v", name, r)
 		}
-		if r := call.handOff(HandOffArgs{Name: name, From: "a:1", To: "a:2", Lease: lease, Yield: YieldIfOthersListen}); r.Verdict != HandedOver {
+		if r := call.handOff(HandOffArgs{Name: name, From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease, Yield: YieldIfOthersListen}); r.Verdict != HandedOver {
 			t.Errorf("%s: %+v", name, r)
 		}
 		items = append(items, &Renewal{Name: name, Owner: "a:2"})
@@ -60,7 +60,7 @@ func TestCluster(t *testing.T) {
 		if !item.Held {
 			t.Errorf("%s not renewed", item.Name)
 		}
-		if r := call.release(ReleaseArgs{Name: item.Name, Owner: "a:2"}); r.Verdict != Released || r.Silent {
+		if r := call.release(ReleaseArgs{Name: item.Name, Owner: Owner{"a", 2}}); r.Verdict != Released || r.Silent {
 			t.Errorf("%s: %+v", item.Name, r)
 		}
 		ears[item.Name].waitFor(t, "message 0", 1)
@@ -77,10 +77,10 @@ func TestCluster(t *testing.T) {
 		// The nodes need not agree yet, and one that is behind sends us back once
 		// more: then a message is missed, and Subscribed says so.
 		eventually(t, "a message from the new home", func() bool {
-			if r := call.acquire(AcquireArgs{Name: name, Owner: "a:1", Lease: lease, Level: 1}); r.Verdict != Granted {
+			if r := call.acquire(AcquireArgs{Name: name, Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Verdict != Granted {
 				t.Fatalf("%+v", r)
 			}
-			if r := call.release(ReleaseArgs{Name: name, Owner: "a:1"}); r.Verdict != Released {
+			if r := call.release(ReleaseArgs{Name: name, Owner: Owner{"a", 1}}); r.Verdict != Released {
 				t.Fatalf("%+v", r)
 			}
 			return ears[name].count("message 0") >= 2

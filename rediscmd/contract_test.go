@@ -85,29 +85,29 @@ var contract = []struct {
 	run  func(s stage)
 }{
 	{"acquire a free lock", func(s stage) {
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}), Granted)
 		s.wantHash("k", lease, map[string]string{"a:1": "1"})
 	}},
 	{"acquire again settles a lost reply", func(s stage) {
 		for range 3 {
-			s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}), Granted)
+			s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}), Granted)
 		}
 		s.wantHash("k", lease, map[string]string{"a:1": "1"})
 	}},
 	{"acquire sets the lease anew, even a shorter one", func(s stage) {
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}), Granted)
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: time.Second, Level: 2}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: time.Second, Level: 2}), Granted)
 		s.wantHash("k", time.Second, map[string]string{"a:1": "2"})
 	}},
 	{"acquire a held lock", func(s stage) {
 		s.must("HSET", "k", "b:7", "3")
 		s.must("PEXPIRE", "k", "20000")
-		r := s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1})
+		r := s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 		s.want(r, Held)
 		if r.TTL <= 0 || r.TTL > 20*time.Second || r.Owner != "" {
 			s.tb.Errorf("reply %+v", r)
 		}
-		r = s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1, WantHolder: true})
+		r = s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1, WantHolder: true})
 		s.want(r, Held)
 		if r.TTL <= 0 || r.TTL > 20*time.Second || r.Owner != "b:7" || r.Count != 3 {
 			s.tb.Errorf("reply %+v", r)
@@ -117,7 +117,7 @@ var contract = []struct {
 	{"acquire a lock without TTL", func(s stage) {
 		s.must("HSET", "k", "b:7", "1")
 		for _, want := range []bool{false, true} {
-			r := s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1, WantHolder: want})
+			r := s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1, WantHolder: want})
 			s.want(r, Held)
 			if r.TTL != NoTTL {
 				s.tb.Errorf("TTL %v, want NoTTL", r.TTL)
@@ -125,14 +125,14 @@ var contract = []struct {
 		}
 	}},
 	{"re-enter", func(s stage) {
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}), Granted)
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 2}), Granted)
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 2}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 2}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 2}), Granted)
 		s.wantHash("k", lease, map[string]string{"a:1": "2"})
 	}},
 	{"re-enter what is gone", func(s stage) {
 		for _, want := range []bool{false, true} {
-			r := s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 2, WantHolder: want})
+			r := s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 2, WantHolder: want})
 			s.want(r, Absent)
 			if r.TTL != 0 {
 				s.tb.Errorf("TTL %v", r.TTL)
@@ -141,72 +141,72 @@ var contract = []struct {
 		s.wantHash("k", 0, nil)
 	}},
 	{"re-enter what somebody else has", func(s stage) {
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "b:1", Lease: lease, Level: 1}), Granted)
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 2}), Held)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"b", 1}, Lease: lease, Level: 1}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 2}), Held)
 		s.wantHash("k", lease, map[string]string{"b:1": "1"})
 	}},
 	{"acquire a foreign key", func(s stage) {
 		s.must("SET", "k", "text")
 		for level := int64(1); level <= 2; level++ {
-			s.wantForeign(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: level}))
+			s.wantForeign(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: level}))
 		}
 		if v, err := s.do("GET", "k").ToString(); v != "text" || err != nil {
 			s.tb.Errorf("foreign key is now %q, %v", v, err)
 		}
 	}},
 	{"binary names and owners", func(s stage) {
-		name, owner := "a b\x00\xff\n{x}y", "\xfe:\x00"
+		name, owner := "a b\x00\xff\n{x}y", Owner{"\xfe:\x00", -1 << 63}
 		s.want(s.acquire(AcquireArgs{Name: name, Owner: owner, Lease: lease, Level: 1}), Granted)
 		r := s.inspect(name)
 		s.want(r, Held)
-		if r.Owner != owner {
+		if r.Owner != owner.String() {
 			s.tb.Errorf("owner %q", r.Owner)
 		}
 		s.want(s.release(ReleaseArgs{Name: name, Owner: owner}), Released)
 	}},
 	{"lease is rounded up", func(s stage) {
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: 9999*time.Millisecond + 1, Level: 1}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: 9999*time.Millisecond + 1, Level: 1}), Granted)
 		s.wantHash("k", 10*time.Second, map[string]string{"a:1": "1"})
 	}},
 	{"longest lease", func(s stage) {
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: MaxLease, Level: 1}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: MaxLease, Level: 1}), Granted)
 		s.wantHash("k", MaxLease, map[string]string{"a:1": "1"})
 	}},
 	{"release", func(s stage) {
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}), Granted)
-		s.want(s.release(ReleaseArgs{Name: "k", Owner: "a:1"}), Released)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}), Granted)
+		s.want(s.release(ReleaseArgs{Name: "k", Owner: Owner{"a", 1}}), Released)
 		s.wantHash("k", 0, nil)
-		s.want(s.release(ReleaseArgs{Name: "k", Owner: "a:1"}), Absent)
+		s.want(s.release(ReleaseArgs{Name: "k", Owner: Owner{"a", 1}}), Absent)
 	}},
 	{"release somebody else's", func(s stage) {
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "b:1", Lease: lease, Level: 1}), Granted)
-		s.want(s.release(ReleaseArgs{Name: "k", Owner: "a:1"}), Absent)
-		s.want(s.release(ReleaseArgs{Name: "k", Owner: "a:1", Level: 1, Lease: lease}), Absent)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"b", 1}, Lease: lease, Level: 1}), Granted)
+		s.want(s.release(ReleaseArgs{Name: "k", Owner: Owner{"a", 1}}), Absent)
+		s.want(s.release(ReleaseArgs{Name: "k", Owner: Owner{"a", 1}, Level: 1, Lease: lease}), Absent)
 		s.wantHash("k", lease, map[string]string{"b:1": "1"})
 	}},
 	{"lower", func(s stage) {
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}), Granted)
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 2}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 2}), Granted)
 		for range 2 {
-			s.want(s.release(ReleaseArgs{Name: "k", Owner: "a:1", Level: 1, Lease: 5 * time.Second}), Lowered)
+			s.want(s.release(ReleaseArgs{Name: "k", Owner: Owner{"a", 1}, Level: 1, Lease: 5 * time.Second}), Lowered)
 		}
 		s.wantHash("k", 5*time.Second, map[string]string{"a:1": "1"})
 	}},
 	{"release a foreign key", func(s stage) {
 		s.must("SET", "k", "text")
-		s.wantForeign(s.release(ReleaseArgs{Name: "k", Owner: "a:1"}))
+		s.wantForeign(s.release(ReleaseArgs{Name: "k", Owner: Owner{"a", 1}}))
 		s.must("GET", "k")
 	}},
 	{"hand off", func(s stage) {
 		s.must("HSET", "k", "a:1", "2")
 		s.must("PEXPIRE", "k", "1000")
 		for range 2 { // the second finds it done
-			s.want(s.handOff(HandOffArgs{Name: "k", From: "a:1", To: "a:2", Lease: lease}), HandedOver)
+			s.want(s.handOff(HandOffArgs{Name: "k", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease}), HandedOver)
 		}
 		s.wantHash("k", lease, map[string]string{"a:2": "1"})
 	}},
 	{"hand off what is gone", func(s stage) {
-		r := s.handOff(HandOffArgs{Name: "k", From: "a:1", To: "a:2", Lease: lease})
+		r := s.handOff(HandOffArgs{Name: "k", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease})
 		s.want(r, Absent)
 		if r.TTL != 0 {
 			s.tb.Errorf("TTL %v", r.TTL)
@@ -214,9 +214,9 @@ var contract = []struct {
 		s.wantHash("k", 0, nil)
 	}},
 	{"hand off what somebody else has", func(s stage) {
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "b:1", Lease: lease, Level: 1}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"b", 1}, Lease: lease, Level: 1}), Granted)
 		for _, yield := range []YieldMode{YieldNever, YieldIfOthersListen, YieldAlways} {
-			r := s.handOff(HandOffArgs{Name: "k", From: "a:1", To: "a:2", Lease: lease, Yield: yield})
+			r := s.handOff(HandOffArgs{Name: "k", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease, Yield: yield})
 			s.want(r, Absent)
 			if r.TTL <= 0 || r.TTL > lease {
 				s.tb.Errorf("TTL %v", r.TTL)
@@ -225,13 +225,13 @@ var contract = []struct {
 		s.wantHash("k", lease, map[string]string{"b:1": "1"})
 	}},
 	{"yield always", func(s stage) {
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}), Granted)
-		s.want(s.handOff(HandOffArgs{Name: "k", From: "a:1", To: "a:2", Lease: lease, Yield: YieldAlways}), Yielded)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}), Granted)
+		s.want(s.handOff(HandOffArgs{Name: "k", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease, Yield: YieldAlways}), Yielded)
 		s.wantHash("k", 0, nil)
 	}},
 	{"yield when others listen: nobody does", func(s stage) {
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}), Granted)
-		s.want(s.handOff(HandOffArgs{Name: "k", From: "a:1", To: "a:2", Lease: lease, Yield: YieldIfOthersListen}), HandedOver)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}), Granted)
+		s.want(s.handOff(HandOffArgs{Name: "k", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease, Yield: YieldIfOthersListen}), HandedOver)
 	}},
 	{"yield when others listen: only we do, then another", func(s stage) {
 		ch := s.d.Channel("k")
@@ -239,14 +239,14 @@ var contract = []struct {
 		sub := s.c.Subscriber().Subscribe(ch, ours)
 		defer sub.Close()
 		ours.waitFor(s.tb, subscribedEvent, 1)
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}), Granted)
-		s.want(s.handOff(HandOffArgs{Name: "k", From: "a:1", To: "a:2", Lease: lease, Yield: YieldIfOthersListen}), HandedOver)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}), Granted)
+		s.want(s.handOff(HandOffArgs{Name: "k", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease, Yield: YieldIfOthersListen}), HandedOver)
 
 		other := newClient(s.tb, Config{Client: s.c.cfg.Client})
 		theirs := newEar()
 		defer other.Subscriber().Subscribe(ch, theirs).Close()
 		theirs.waitFor(s.tb, subscribedEvent, 1)
-		yielded := s.handOff(HandOffArgs{Name: "k", From: "a:2", To: "a:3", Lease: lease, Yield: YieldIfOthersListen})
+		yielded := s.handOff(HandOffArgs{Name: "k", From: Owner{"a", 2}, To: Owner{"a", 3}, Lease: lease, Yield: YieldIfOthersListen})
 		s.want(yielded, Yielded)
 		if yielded.Listeners != 1 {
 			s.tb.Errorf("%d others listen, want 1", yielded.Listeners)
@@ -261,34 +261,34 @@ var contract = []struct {
 	}},
 	{"hand off a foreign key", func(s stage) {
 		s.must("SET", "k", "text")
-		s.wantForeign(s.handOff(HandOffArgs{Name: "k", From: "a:1", To: "a:2", Lease: lease}))
+		s.wantForeign(s.handOff(HandOffArgs{Name: "k", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease}))
 	}},
 	{"force", func(s stage) {
 		s.want(s.force("k"), Absent)
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "b:1", Lease: lease, Level: 1}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"b", 1}, Lease: lease, Level: 1}), Granted)
 		s.want(s.force("k"), Released)
 		s.wantHash("k", 0, nil)
 	}},
 	{"check", func(s stage) {
-		s.want(s.check("k", "a:1"), Absent)
+		s.want(s.check("k", Owner{"a", 1}), Absent)
 		s.must("HSET", "k", "a:1", "4")
-		r := s.check("k", "a:1")
+		r := s.check("k", Owner{"a", 1})
 		s.want(r, Held)
 		if r.Count != 4 || r.TTL != NoTTL {
 			s.tb.Errorf("reply %+v", r)
 		}
 		s.must("PEXPIRE", "k", "5000")
-		r = s.check("k", "b:1")
+		r = s.check("k", Owner{"b", 1})
 		s.want(r, Absent)
 		if r.Count != 0 || r.TTL <= 0 || r.TTL > 5*time.Second {
 			s.tb.Errorf("reply %+v", r)
 		}
 		s.must("HSET", "k", "a:1", "many")
-		if r := s.check("k", "a:1"); r.Outcome != OutcomeUnknown || r.Err == nil || r.Verdict != NoVerdict {
+		if r := s.check("k", Owner{"a", 1}); r.Outcome != OutcomeUnknown || r.Err == nil || r.Verdict != NoVerdict {
 			s.tb.Errorf("reply %+v, want one that does not decode", r)
 		}
 		s.must("SET", "s", "text")
-		s.wantForeign(s.check("s", "a:1"))
+		s.wantForeign(s.check("s", Owner{"a", 1}))
 	}},
 	{"inspect", func(s stage) {
 		r := s.inspect("k")
@@ -307,13 +307,13 @@ var contract = []struct {
 		s.wantForeign(s.inspect("s"))
 	}},
 	{"extend", func(s stage) {
-		s.want(s.extend(ExtendArgs{Name: "k", Owner: "a:1", Lease: lease}), Absent)
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: time.Second, Level: 1}), Granted)
-		s.want(s.extend(ExtendArgs{Name: "k", Owner: "a:1", Lease: lease}), Renewed)
+		s.want(s.extend(ExtendArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease}), Absent)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: time.Second, Level: 1}), Granted)
+		s.want(s.extend(ExtendArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease}), Renewed)
 		if ms := s.pttl("k"); ms <= 1000 || ms > lease.Milliseconds() {
 			s.tb.Errorf("PTTL %d", ms)
 		}
-		s.want(s.extend(ExtendArgs{Name: "k", Owner: "b:1", Lease: lease}), Absent)
+		s.want(s.extend(ExtendArgs{Name: "k", Owner: Owner{"b", 1}, Lease: lease}), Absent)
 	}},
 	{"renew", func(s stage) {
 		s.must("HSET", "mine", "a:1", "1")
@@ -344,13 +344,13 @@ var contract = []struct {
 	}},
 	{"renew and extend never shorten", func(s stage) {
 		long := 10 * lease
-		s.want(s.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: long, Level: 1}), Granted)
+		s.want(s.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: long, Level: 1}), Granted)
 		items := []*Renewal{{Name: "k", Owner: "a:1"}}
 		s.renew(items)
 		if !items[0].Held {
 			s.tb.Error("not held")
 		}
-		s.want(s.extend(ExtendArgs{Name: "k", Owner: "a:1", Lease: lease}), Renewed)
+		s.want(s.extend(ExtendArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease}), Renewed)
 		if ms := s.pttl("k"); ms <= lease.Milliseconds() {
 			s.tb.Errorf("PTTL %d after a shorter renewal, want about %v", ms, long)
 		}

@@ -27,40 +27,40 @@ func wantServer(t *testing.T, what string, r Reply, o Outcome, code, text string
 func TestOutOfMemory(t *testing.T) {
 	srv, _, c := realServer(t)
 	for _, name := range []string{"held", "passed", "twice"} {
-		if r := c.acquire(AcquireArgs{Name: name, Owner: "a:1", Lease: lease, Level: 1}); r.Verdict != Granted {
+		if r := c.acquire(AcquireArgs{Name: name, Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Verdict != Granted {
 			t.Fatalf("%+v", r)
 		}
 	}
-	if r := c.acquire(AcquireArgs{Name: "twice", Owner: "a:1", Lease: lease, Level: 2}); r.Verdict != Granted {
+	if r := c.acquire(AcquireArgs{Name: "twice", Owner: Owner{"a", 1}, Lease: lease, Level: 2}); r.Verdict != Granted {
 		t.Fatalf("%+v", r)
 	}
 	srv.MustDo("CONFIG", "SET", "maxmemory", "1")
-	full := c.acquire(AcquireArgs{Name: "new", Owner: "a:1", Lease: lease, Level: 1})
+	full := c.acquire(AcquireArgs{Name: "new", Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 	wantServer(t, "acquire", full, OutcomeFailed, "OOM", "maxmemory")
 	if !IsServerState(full.Err) {
 		t.Error("a full server is not taken for a server's state")
 	}
 	// Whoever holds a lock can go on: PEXPIRE comes first in those scripts, and a
 	// script that has written is not stopped any more.
-	if r := c.acquire(AcquireArgs{Name: "twice", Owner: "a:1", Lease: lease, Level: 3}); r.Verdict != Granted {
+	if r := c.acquire(AcquireArgs{Name: "twice", Owner: Owner{"a", 1}, Lease: lease, Level: 3}); r.Verdict != Granted {
 		t.Errorf("re-enter: %+v", r)
 	}
-	if r := c.handOff(HandOffArgs{Name: "passed", From: "a:1", To: "a:2", Lease: lease}); r.Verdict != HandedOver {
+	if r := c.handOff(HandOffArgs{Name: "passed", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease}); r.Verdict != HandedOver {
 		t.Errorf("hand off: %+v", r)
 	}
-	if r := c.check("passed", "a:2"); r.Verdict != Held {
+	if r := c.check("passed", Owner{"a", 2}); r.Verdict != Held {
 		t.Errorf("after the hand-off: %+v", r)
 	}
-	if r := c.release(ReleaseArgs{Name: "twice", Owner: "a:1", Level: 1, Lease: lease}); r.Verdict != Lowered {
+	if r := c.release(ReleaseArgs{Name: "twice", Owner: Owner{"a", 1}, Level: 1, Lease: lease}); r.Verdict != Lowered {
 		t.Errorf("lower: %+v", r)
 	}
 	if calls := c.renew([]*Renewal{{Name: "held", Owner: "a:1"}}); !calls[0].items[0].Held {
 		t.Errorf("renew: %+v", calls[0].reply)
 	}
-	if r := c.extend(ExtendArgs{Name: "held", Owner: "a:1", Lease: lease}); r.Verdict != Renewed {
+	if r := c.extend(ExtendArgs{Name: "held", Owner: Owner{"a", 1}, Lease: lease}); r.Verdict != Renewed {
 		t.Errorf("extend: %+v", r)
 	}
-	if r := c.release(ReleaseArgs{Name: "held", Owner: "a:1"}); r.Verdict != Released {
+	if r := c.release(ReleaseArgs{Name: "held", Owner: Owner{"a", 1}}); r.Verdict != Released {
 		t.Errorf("release: %+v", r)
 	}
 	if r := c.force("passed"); r.Verdict != Released {
@@ -74,18 +74,18 @@ func TestOutOfMemory(t *testing.T) {
 
 func TestReadOnlyReplica(t *testing.T) {
 	srv, _, c := realServer(t)
-	if r := c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}); r.Verdict != Granted {
+	if r := c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Verdict != Granted {
 		t.Fatalf("%+v", r)
 	}
 	srv.MustDo("REPLICAOF", "127.0.0.1", "1")
-	wantServer(t, "acquire", c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 2}), OutcomeRetryable, "READONLY", "replica")
-	wantServer(t, "release", c.release(ReleaseArgs{Name: "k", Owner: "a:1"}), OutcomeRetryable, "READONLY", "replica")
+	wantServer(t, "acquire", c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 2}), OutcomeRetryable, "READONLY", "replica")
+	wantServer(t, "release", c.release(ReleaseArgs{Name: "k", Owner: Owner{"a", 1}}), OutcomeRetryable, "READONLY", "replica")
 	// The renewal must not come back as "not held".
 	for _, call := range c.renew([]*Renewal{{Name: "k", Owner: "a:1"}, {Name: "l", Owner: "a:1"}}) {
 		wantServer(t, "renew", call.reply, OutcomeRetryable, "READONLY", "replica")
 	}
 	srv.MustDo("REPLICAOF", "NO", "ONE")
-	if r := c.release(ReleaseArgs{Name: "k", Owner: "a:1"}); r.Verdict != Released {
+	if r := c.release(ReleaseArgs{Name: "k", Owner: Owner{"a", 1}}); r.Verdict != Released {
 		t.Errorf("release: %+v", r)
 	}
 }
@@ -111,41 +111,41 @@ func TestLeastRights(t *testing.T) {
 	sub := c.d.c.Subscriber().Subscribe(c.d.Channel("lock:k"), e)
 	defer sub.Close()
 	e.waitFor(t, subscribedEvent, 1)
-	for want, r := range map[Verdict]Reply{Granted: c.acquire(AcquireArgs{Name: "lock:k", Owner: "a:1", Lease: lease, Level: 1, WantHolder: true})} {
+	for want, r := range map[Verdict]Reply{Granted: c.acquire(AcquireArgs{Name: "lock:k", Owner: Owner{"a", 1}, Lease: lease, Level: 1, WantHolder: true})} {
 		if r.Verdict != want {
 			t.Fatalf("%+v", r)
 		}
 	}
-	if r := c.acquire(AcquireArgs{Name: "lock:k", Owner: "a:2", Lease: lease, Level: 1, WantHolder: true}); r.Owner != "a:1" {
+	if r := c.acquire(AcquireArgs{Name: "lock:k", Owner: Owner{"a", 2}, Lease: lease, Level: 1, WantHolder: true}); r.Owner != "a:1" {
 		t.Errorf("refusal: %+v", r)
 	}
 	if calls := c.renew([]*Renewal{{Name: "lock:k", Owner: "a:1"}}); !calls[0].items[0].Held {
 		t.Errorf("renew: %+v", calls[0].reply)
 	}
-	if r := c.handOff(HandOffArgs{Name: "lock:k", From: "a:1", To: "a:2", Lease: lease, Yield: YieldIfOthersListen}); r.Verdict != HandedOver {
+	if r := c.handOff(HandOffArgs{Name: "lock:k", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease, Yield: YieldIfOthersListen}); r.Verdict != HandedOver {
 		t.Errorf("hand off: %+v", r)
 	}
 	if r := c.inspect("lock:k"); r.Verdict != Held || r.Listeners != 1 {
 		t.Errorf("inspect: %+v", r)
 	}
-	if r := c.check("lock:k", "a:2"); r.Verdict != Held {
+	if r := c.check("lock:k", Owner{"a", 2}); r.Verdict != Held {
 		t.Errorf("check: %+v", r)
 	}
-	if r := c.release(ReleaseArgs{Name: "lock:k", Owner: "a:2"}); r.Verdict != Released || r.Silent {
+	if r := c.release(ReleaseArgs{Name: "lock:k", Owner: Owner{"a", 2}}); r.Verdict != Released || r.Silent {
 		t.Errorf("release: %+v", r)
 	}
 	e.waitFor(t, "message 0", 1)
 	if denied, err := srv.MustDo("ACL", "LOG").ToArray(); err != nil || len(denied) != 0 {
 		t.Errorf("ACL LOG: %v %v", denied, err)
 	}
-	wantServer(t, "another key", c.acquire(AcquireArgs{Name: "other", Owner: "a:1", Lease: lease, Level: 1}), OutcomeFailed, "NOPERM", "permission")
+	wantServer(t, "another key", c.acquire(AcquireArgs{Name: "other", Owner: Owner{"a", 1}, Lease: lease, Level: 1}), OutcomeFailed, "NOPERM", "permission")
 }
 
 func TestMissingRights(t *testing.T) {
 	srv := redistest.Start(t)
 	t.Run("no PEXPIRE: no lock for ever is left", func(t *testing.T) {
 		c := user(t, srv, "noexpire", append(leastRights, "-pexpire")...)
-		r := c.acquire(AcquireArgs{Name: "lock:a", Owner: "a:1", Lease: lease, Level: 1})
+		r := c.acquire(AcquireArgs{Name: "lock:a", Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 		if r.Outcome != OutcomeFailed || r.Err == nil {
 			t.Errorf("%+v", r)
 		}
@@ -156,13 +156,13 @@ func TestMissingRights(t *testing.T) {
 	t.Run("no channel: released, and said to be silent", func(t *testing.T) {
 		c := user(t, srv, "nochannel", append(leastRights, "resetchannels")...)
 		for _, end := range []func() Reply{
-			func() Reply { return c.release(ReleaseArgs{Name: "lock:b", Owner: "a:1"}) },
+			func() Reply { return c.release(ReleaseArgs{Name: "lock:b", Owner: Owner{"a", 1}}) },
 			func() Reply { return c.force("lock:b") },
 			func() Reply {
-				return c.handOff(HandOffArgs{Name: "lock:b", From: "a:1", To: "a:2", Lease: lease, Yield: YieldAlways})
+				return c.handOff(HandOffArgs{Name: "lock:b", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease, Yield: YieldAlways})
 			},
 		} {
-			if r := c.acquire(AcquireArgs{Name: "lock:b", Owner: "a:1", Lease: lease, Level: 1}); r.Verdict != Granted {
+			if r := c.acquire(AcquireArgs{Name: "lock:b", Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Verdict != Granted {
 				t.Fatalf("%+v", r)
 			}
 			if r := end(); r.Outcome != OutcomeDone || !r.Silent || r.Verdict != Released && r.Verdict != Yielded {
@@ -175,13 +175,13 @@ func TestMissingRights(t *testing.T) {
 	})
 	t.Run("no PUBSUB: yields rather than starving others", func(t *testing.T) {
 		c := user(t, srv, "nopubsub", append(leastRights, "-pubsub")...)
-		if r := c.acquire(AcquireArgs{Name: "lock:c", Owner: "a:1", Lease: lease, Level: 1}); r.Verdict != Granted {
+		if r := c.acquire(AcquireArgs{Name: "lock:c", Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Verdict != Granted {
 			t.Fatalf("%+v", r)
 		}
 		if r := c.inspect("lock:c"); r.Verdict != Held || r.Listeners != -1 {
 			t.Errorf("%+v", r)
 		}
-		if r := c.handOff(HandOffArgs{Name: "lock:c", From: "a:1", To: "a:2", Lease: lease, Yield: YieldIfOthersListen}); r.Verdict != Yielded {
+		if r := c.handOff(HandOffArgs{Name: "lock:c", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease, Yield: YieldIfOthersListen}); r.Verdict != Yielded {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -190,7 +190,7 @@ func TestMissingRights(t *testing.T) {
 		items := []*Renewal{}
 		for i := range 5 {
 			name := fmt.Sprintf("lock:r%d", i)
-			if r := c.acquire(AcquireArgs{Name: name, Owner: "a:1", Lease: lease, Level: 1}); r.Verdict != Granted {
+			if r := c.acquire(AcquireArgs{Name: name, Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Verdict != Granted {
 				t.Fatalf("%+v", r)
 			}
 			items = append(items, &Renewal{Name: name, Owner: "a:1"})
@@ -214,7 +214,7 @@ func TestMissingRights(t *testing.T) {
 
 func TestBusyServer(t *testing.T) {
 	srv, _, c := realServer(t, "--busy-reply-threshold", "1")
-	if r := c.check("k", "a:1"); r.Verdict != Absent {
+	if r := c.check("k", Owner{"a", 1}); r.Verdict != Absent {
 		t.Fatalf("%+v", r)
 	}
 	slow := srv.Client(t, func(o *rueidis.ClientOption) { o.ConnWriteTimeout = time.Minute })
@@ -224,7 +224,7 @@ func TestBusyServer(t *testing.T) {
 	}()
 	var r Reply
 	eventually(t, "BUSY", func() bool {
-		r = c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1})
+		r = c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 		if r.Verdict == Granted { // before the slow script was in
 			c.force("k")
 		}
@@ -241,41 +241,41 @@ func TestFrozenServerIsUnknownWithinTimeout(t *testing.T) {
 	srv := redistest.Start(t)
 	c := newClient(t, Config{Client: srv.Client(t), Timeout: 200 * time.Millisecond})
 	call := caller{t, c.Mutex()}
-	if r := call.check("k", "a:1"); r.Verdict != Absent {
+	if r := call.check("k", Owner{"a", 1}); r.Verdict != Absent {
 		t.Fatalf("%+v", r)
 	}
 	srv.Pause()
 	for range 3 { // on a connection that works, and on those that are made meanwhile
-		r := call.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1})
+		r := call.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 		if r.Outcome != OutcomeUnknown || r.Err == nil || r.SentAt.IsZero() {
 			t.Errorf("%+v", r)
 		}
 	}
 	srv.Resume()
 	eventually(t, "recovery", func() bool {
-		return call.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}).Verdict == Granted
+		return call.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}).Verdict == Granted
 	})
 	// Whatever ran while nobody listened, the count is 1.
-	if r := call.check("k", "a:1"); r.Count != 1 {
+	if r := call.check("k", Owner{"a", 1}); r.Count != 1 {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestKilledServer(t *testing.T) {
 	srv, _, c := realServer(t)
-	if r := c.check("k", "a:1"); r.Verdict != Absent {
+	if r := c.check("k", Owner{"a", 1}); r.Verdict != Absent {
 		t.Fatalf("%+v", r)
 	}
 	srv.Kill()
 	eventually(t, "refused dial", func() bool {
-		r := c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1})
+		r := c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 		if r.Outcome != OutcomeUnknown && r.Outcome != OutcomeRetryable {
 			t.Fatalf("%+v", r)
 		}
 		return r.Outcome == OutcomeRetryable
 	})
 	srv.Restart()
-	eventually(t, "recovery", func() bool { return c.check("k", "a:1").Verdict == Absent })
+	eventually(t, "recovery", func() bool { return c.check("k", Owner{"a", 1}).Verdict == Absent })
 }
 
 // Faults with exact timing: in the bubble.
@@ -285,12 +285,12 @@ func TestLostReplies(t *testing.T) {
 		b := redistest.NewBubble(t)
 		c := newClient(t, Config{Client: b.Client(t), Timeout: 300 * time.Millisecond})
 		call := caller{t, c.Mutex()}
-		if r := call.check("k", "a:1"); r.Verdict != Absent {
+		if r := call.check("k", Owner{"a", 1}); r.Verdict != Absent {
 			t.Fatalf("%+v", r)
 		}
 		b.SetFault(redistest.DropReplies)
 		start := time.Now()
-		r := call.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1})
+		r := call.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 		if r.Outcome != OutcomeUnknown || !r.SentAt.Equal(start) || time.Since(start) != 300*time.Millisecond {
 			t.Errorf("%+v after %v", r, time.Since(start))
 		}
@@ -298,10 +298,10 @@ func TestLostReplies(t *testing.T) {
 			t.Error("the request did not arrive")
 		}
 		b.SetFault(redistest.NoFault)
-		if r := call.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}); r.Verdict != Granted {
+		if r := call.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Verdict != Granted {
 			t.Errorf("settling: %+v", r)
 		}
-		if r := call.check("k", "a:1"); r.Count != 1 {
+		if r := call.check("k", Owner{"a", 1}); r.Count != 1 {
 			t.Errorf("count %d", r.Count)
 		}
 	})
@@ -312,9 +312,9 @@ func TestLostRequestsAndRefusedDials(t *testing.T) {
 		b := redistest.NewBubble(t)
 		c := newClient(t, Config{Client: b.Client(t)})
 		call := caller{t, c.Mutex()}
-		call.check("k", "a:1")
+		call.check("k", Owner{"a", 1})
 		b.SetFault(redistest.DropRequests)
-		if r := call.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}); r.Outcome != OutcomeUnknown {
+		if r := call.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Outcome != OutcomeUnknown {
 			t.Errorf("%+v", r)
 		}
 		if b.Mini().Exists("k") {
@@ -324,14 +324,14 @@ func TestLostRequestsAndRefusedDials(t *testing.T) {
 		b.Cut()
 		synctest.Wait()
 		// The first may still find the broken connection; then none can be made.
-		if r := call.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}); r.Outcome == OutcomeDone || r.Outcome == OutcomeFailed {
+		if r := call.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Outcome == OutcomeDone || r.Outcome == OutcomeFailed {
 			t.Errorf("%+v", r)
 		}
-		if r := call.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}); r.Outcome != OutcomeRetryable {
+		if r := call.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Outcome != OutcomeRetryable {
 			t.Errorf("%+v", r)
 		}
 		b.SetFault(redistest.NoFault)
-		if r := call.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}); r.Verdict != Granted {
+		if r := call.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Verdict != Granted {
 			t.Errorf("%+v", r)
 		}
 	})
@@ -350,13 +350,13 @@ func TestEveryServerStateOnEveryScript(t *testing.T) {
 			b.Mini().SetError(text)
 			code, _, _ := strings.Cut(text, " ")
 			for name, r := range map[string]Reply{
-				"acquire":  call.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}),
-				"release":  call.release(ReleaseArgs{Name: "k", Owner: "a:1"}),
-				"hand off": call.handOff(HandOffArgs{Name: "k", From: "a:1", To: "a:2", Lease: lease}),
+				"acquire":  call.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}),
+				"release":  call.release(ReleaseArgs{Name: "k", Owner: Owner{"a", 1}}),
+				"hand off": call.handOff(HandOffArgs{Name: "k", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease}),
 				"force":    call.force("k"),
-				"check":    call.check("k", "a:1"),
+				"check":    call.check("k", Owner{"a", 1}),
 				"inspect":  call.inspect("k"),
-				"extend":   call.extend(ExtendArgs{Name: "k", Owner: "a:1", Lease: lease}),
+				"extend":   call.extend(ExtendArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease}),
 				"renew":    call.renew([]*Renewal{{Name: "k", Owner: "a:1"}})[0].reply,
 			} {
 				wantServer(t, name, r, want, code, text)

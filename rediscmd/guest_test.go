@@ -13,7 +13,7 @@ func TestAGuestCarriesItsOwnOperation(t *testing.T) {
 	for range 3 {
 		w := newCall()
 		g := c.Announce("k", time.Minute)
-		c.Mutex().Check(&w.op, w, "k", "a:1")
+		c.Mutex().Check(&w.op, w, "k", Owner{"a", 1})
 		g.Serve()
 		select {
 		case <-w.done:
@@ -34,8 +34,8 @@ func TestAGuestLeavesTheRestToWorkers(t *testing.T) {
 	t.Run("two operations", func(t *testing.T) {
 		a, b := newCall(), newCall()
 		g := c.Announce("k", time.Minute)
-		c.Mutex().Check(&a.op, a, "k", "a:1")
-		c.Mutex().Check(&b.op, b, "k", "a:2")
+		c.Mutex().Check(&a.op, a, "k", Owner{"a", 1})
+		c.Mutex().Check(&b.op, b, "k", Owner{"a", 2})
 		a.wait(t)
 		b.wait(t)
 		g.Serve()
@@ -44,7 +44,7 @@ func TestAGuestLeavesTheRestToWorkers(t *testing.T) {
 	t.Run("no time", func(t *testing.T) {
 		a := newCall()
 		g := c.Announce("k", time.Millisecond)
-		c.Mutex().Check(&a.op, a, "k", "a:1")
+		c.Mutex().Check(&a.op, a, "k", Owner{"a", 1})
 		g.Serve()
 		a.wait(t)
 	})
@@ -52,7 +52,7 @@ func TestAGuestLeavesTheRestToWorkers(t *testing.T) {
 		a := newCall()
 		first, second := c.Announce("k", time.Minute), c.Announce("k", time.Minute)
 		first.Serve() // with nothing; the second one is still coming
-		c.Mutex().Check(&a.op, a, "k", "a:1")
+		c.Mutex().Check(&a.op, a, "k", Owner{"a", 1})
 		second.Serve()
 		a.wait(t)
 	})
@@ -66,11 +66,11 @@ func TestWhatComesWhileAGuestIsAwayIsSeenTo(t *testing.T) {
 		b.SetFault(redistest.DropReplies)
 		own, other := newCall(), newCall()
 		g := c.Announce("k", time.Minute)
-		c.Mutex().Check(&own.op, own, "k", "a:1")
+		c.Mutex().Check(&own.op, own, "k", Owner{"a", 1})
 		began := time.Now()
 		go func() {
 			time.Sleep(time.Millisecond)
-			c.Mutex().Check(&other.op, other, "l", "a:1")
+			c.Mutex().Check(&other.op, other, "l", Owner{"a", 1})
 		}()
 		g.Serve()
 		if took := time.Since(began); took < time.Second || took > 2*time.Second {
@@ -89,7 +89,7 @@ func TestCloseFinishesWhatAGuestWouldHaveCarried(t *testing.T) {
 	_, c, _ := realServer(t)
 	w := newCall()
 	g := c.Announce("k", time.Minute)
-	c.Mutex().Check(&w.op, w, "k", "a:1")
+	c.Mutex().Check(&w.op, w, "k", Owner{"a", 1})
 	if err := c.Close(t.Context()); err != nil {
 		t.Error(err)
 	}

@@ -47,7 +47,7 @@ func (l *lane) push(op *Op) bool {
 	if l.closed {
 		return false
 	}
-	if op.urgent {
+	if op.terms.script.urgent {
 		l.urgent.push(op)
 	} else {
 		l.normal.push(op)

@@ -100,7 +100,7 @@ func (c caller) force(name string) Reply {
 	return w.wait(c.tb)
 }
 
-func (c caller) check(name, owner string) Reply {
+func (c caller) check(name string, owner Owner) Reply {
 	c.tb.Helper()
 	w := newCall()
 	c.d.Check(&w.op, w, name, owner)

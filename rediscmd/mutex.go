@@ -12,7 +12,7 @@ import (
 // there is a reply or none can come (see Completer). They are safe for concurrent
 // use with different ops. Names are not validated here: see ValidateName.
 //
-// Owners are hash fields, any bytes but not empty. Leases are rounded up to whole
+// Leases are rounded up to whole
 // milliseconds; below 1 ms or above MaxLease the op fails with an *ArgError.
 type Mutex struct{ c *Client }
 
@@ -26,7 +26,7 @@ func (Mutex) Channel(name string) string { return lockChannel(name) }
 // AcquireArgs says who wants a lock, for how long, and at which hold count.
 type AcquireArgs struct {
 	Name  string
-	Owner string
+	Owner Owner
 	Lease time.Duration
 	// Level is the hold count after the grant: 1 for a first acquisition. Above 1
 	// the lock is granted only to an owner that has it, whatever its count.
@@ -39,7 +39,7 @@ type AcquireArgs struct {
 // Absent when Level is above 1 and there is no key. It sets the count instead of
 // adding to it, so sending it again settles a lost reply.
 func (d Mutex) Acquire(op *Op, done Completer, a AcquireArgs) {
-	op.prepare(acquireScript, a.Name, false)
+	op.prepare(acquireScript, a.Name)
 	op.lease(a.Lease)
 	op.by(a.Owner)
 	op.level(a.Level, 1)
@@ -83,7 +83,7 @@ var acquireScript = newScript(script{name: "acquire", many: true, args: func(c *
 // ReleaseArgs says who gives up how much of a lock.
 type ReleaseArgs struct {
 	Name  string
-	Owner string
+	Owner Owner
 	Level int64         // the hold count that remains; 0 frees the lock
 	Lease time.Duration // for what remains; ignored when Level is 0
 }
@@ -91,7 +91,7 @@ type ReleaseArgs struct {
 // Release lowers an owner's hold count: Lowered, Released, or Absent when the owner
 // does not hold the lock.
 func (d Mutex) Release(op *Op, done Completer, a ReleaseArgs) {
-	op.prepare(releaseScript, a.Name, true)
+	op.prepare(releaseScript, a.Name)
 	op.by(a.Owner)
 	op.level(a.Level, 0)
 	if a.Level > 0 {
@@ -100,7 +100,7 @@ func (d Mutex) Release(op *Op, done Completer, a ReleaseArgs) {
 	d.c.submit(op, done)
 }
 
-var releaseScript = newScript(script{name: "release", many: true, args: func(c *Client, op *Op, args []string) []string {
+var releaseScript = newScript(script{name: "release", urgent: true, many: true, args: func(c *Client, op *Op, args []string) []string {
 	t := &op.terms
 	return append(args, strconv.FormatInt(t.level, 10), c.leases.format(t.lease), c.publish)
 }, decode: func(op *Op, m *rueidis.RedisMessage) error {
@@ -146,8 +146,8 @@ func (y YieldMode) wire() string { return "012"[y : y+1] }
 // HandOffArgs says which owner passes a lock to which.
 type HandOffArgs struct {
 	Name  string
-	From  string
-	To    string
+	From  Owner
+	To    Owner
 	Lease time.Duration // 0 keeps what is left of the present one
 	Yield YieldMode
 }
@@ -156,24 +156,25 @@ type HandOffArgs struct {
 // it was freed instead (with Listeners: how many others), or Absent (with TTL) when neither owner holds it. It works
 // on a server out of memory; if it is refused, From keeps the lock.
 func (d Mutex) HandOff(op *Op, done Completer, a HandOffArgs) {
-	op.prepare(handOffScript, a.Name, true)
+	op.prepare(handOffScript, a.Name)
 	op.by(a.From)
-	if op.to = a.To; a.To == "" {
-		op.refuse(&ArgError{"owner", `""`})
-	}
+	op.to = op.somebody(a.To)
 	if a.Lease != 0 {
 		op.lease(a.Lease)
 	}
 	op.terms.yield = a.Yield
 	if a.Yield == YieldIfOthersListen && d.c.subscriber.Confirmed(lockChannel(a.Name)) {
-		op.terms.own = 1
+		op.terms.own = true
 	}
 	d.c.submit(op, done)
 }
 
-var handOffScript = newScript(script{name: "handoff", args: func(c *Client, op *Op, args []string) []string {
+var handOffScript = newScript(script{name: "handoff", urgent: true, args: func(c *Client, op *Op, args []string) []string {
 	t := &op.terms
-	return append(args, op.owner, op.to, c.leases.format(t.lease), t.yield.wire(), strconv.FormatInt(t.own, 10), c.publish)
+	var buf [128]byte
+	from := op.owner.append(buf[:0])
+	both, n := string(op.to.append(from)), len(from)
+	return append(args, both[:n], both[n:], c.leases.format(t.lease), t.yield.wire(), flag(t.own), c.publish)
 }, decode: func(op *Op, m *rueidis.RedisMessage) error {
 	list, err := fields(m, 2)
 	if err != nil {
@@ -203,11 +204,11 @@ var handOffScript = newScript(script{name: "handoff", args: func(c *Client, op *
 // Force frees a lock whoever holds it, and deletes a key of any other type under
 // that name: Released, or Absent when there was no key.
 func (d Mutex) Force(op *Op, done Completer, name string) {
-	op.prepare(forceScript, name, true)
+	op.prepare(forceScript, name)
 	d.c.submit(op, done)
 }
 
-var forceScript = newScript(script{name: "force", args: func(c *Client, _ *Op, args []string) []string {
+var forceScript = newScript(script{name: "force", urgent: true, args: func(c *Client, _ *Op, args []string) []string {
 	return append(args, c.publish)
 }, decode: func(op *Op, m *rueidis.RedisMessage) error {
 	return op.freed(m, Absent)

@@ -4,14 +4,14 @@ import "github.com/redis/rueidis"
 
 // Check asks for an owner's hold: Held (with Count), or Absent; TTL is the key's in
 // both cases.
-func (d Mutex) Check(op *Op, done Completer, name, owner string) {
-	op.prepare(checkScript, name, false)
+func (d Mutex) Check(op *Op, done Completer, name string, owner Owner) {
+	op.prepare(checkScript, name)
 	op.by(owner)
 	d.c.submit(op, done)
 }
 
 var checkScript = newScript(script{name: "check", args: func(_ *Client, op *Op, args []string) []string {
-	return append(args, op.owner)
+	return append(args, op.owner.String())
 }, decode: func(op *Op, m *rueidis.RedisMessage) error {
 	list, err := fields(m, 2)
 	if err != nil {
@@ -33,7 +33,7 @@ var checkScript = newScript(script{name: "check", args: func(_ *Client, op *Op, 
 // Inspect looks at a lock from outside: Held (with Owner, Count, TTL) or Absent,
 // and in both cases Listeners. A hash with several fields shows its first.
 func (d Mutex) Inspect(op *Op, done Completer, name string) {
-	op.prepare(inspectScript, name, false)
+	op.prepare(inspectScript, name)
 	d.c.submit(op, done)
 }
 

@@ -45,10 +45,8 @@ const NoTTL time.Duration = -1
 
 // Reply is what became of an Op.
 type Reply struct {
-	Outcome Outcome
-	Err     error     // nil when Outcome is OutcomeDone
-	SentAt  time.Time // read before the first byte could leave; zero when nothing was sent
-	Verdict Verdict   // set when Outcome is OutcomeDone
+	Err    error     // nil when Outcome is OutcomeDone
+	SentAt time.Time // read before the first byte could leave; zero when nothing was sent
 	// TTL is what is left of the key's lease, where the script reports it (Acquire
 	// refused, HandOff absent, Check, Inspect): whole milliseconds, NoTTL when the
 	// key has none, 0 when there is no key.
@@ -58,6 +56,8 @@ type Reply struct {
 	// Listeners are the subscribers of the lock's channel. Inspect: all, this
 	// client's included, -1 unknown; a hand-off that yielded: the others.
 	Listeners int64
+	Outcome   Outcome
+	Verdict   Verdict // set when Outcome is OutcomeDone
 	// Silent: the lock was freed, but the server refused to publish that (an ACL
 	// without the channel), so nobody was woken and waiters find out by polling.
 	Silent bool
@@ -76,16 +76,14 @@ type Completer interface{ Completed(op *Op) }
 // It says what is wanted, in the script's terms; the worker that sends it writes
 // that down as keys and arguments, for one Op or for many at once (run.go).
 type Op struct {
-	Reply Reply // valid from Completed until the next submission
+	Reply Reply // valid from Completed until the next submission; before that Err: refused, not to be sent
 
-	done   Completer
-	batch  *renewal // the leases of a renewal
-	err    error    // refused before sending
-	name   string
-	owner  string
-	to     string // the next owner of a hand-off
-	terms  terms
-	urgent bool // goes before operations that are not
+	done  Completer
+	batch *renewal // the leases of a renewal
+	name  string
+	owner Owner
+	to    Owner // the next owner of a hand-off
+	terms terms
 }
 
 // terms are what Ops must have in common to travel in one script run.
@@ -93,14 +91,15 @@ type terms struct {
 	script *script
 	lease  int64 // ms; 0: none
 	level  int64 // hold count to set
-	own    int64 // hand-off: how many of the channel's listeners are this client's
 	yield  YieldMode
+	own    bool // hand-off: one of the channel's listeners is this client
 	holder bool // acquire: name the holder on refusal
 }
 
 // prepare makes op a run of s about a name. Each door calls it first.
-func (op *Op) prepare(s *script, name string, urgent bool) {
-	*op = Op{name: name, terms: terms{script: s}, urgent: urgent}
+func (op *Op) prepare(s *script, name string) {
+	op.Reply.Err, op.batch, op.name, op.owner, op.to = nil, nil, name, Owner{}, Owner{}
+	op.terms = terms{script: s}
 }
 
 // lease sets the lease, rounded up to whole milliseconds.
@@ -121,17 +120,20 @@ func (op *Op) level(level, least int64) {
 }
 
 // by sets the owner.
-func (op *Op) by(owner string) {
-	if owner == "" {
-		op.refuse(&ArgError{"owner", `""`})
+func (op *Op) by(owner Owner) { op.owner = op.somebody(owner) }
+
+// somebody refuses an owner who is nobody.
+func (op *Op) somebody(owner Owner) Owner {
+	if owner.Runtime == "" {
+		op.refuse(&ArgError{"owner", strconv.Quote(owner.String())})
 	}
-	op.owner = owner
+	return owner
 }
 
 // refuse makes op fail without being sent.
 func (op *Op) refuse(err error) {
-	if op.err == nil {
-		op.err = err
+	if op.Reply.Err == nil {
+		op.Reply.Err = err
 	}
 }
 

@@ -22,6 +22,8 @@ type worker struct {
 	results  []rueidis.RedisResult
 	keys     []string
 	args     []string
+	text     []byte               // owners, as they are written down
+	ends     []int                // of each one's text
 	msg      rueidis.RedisMessage // the reply that is being read
 	deadline *deadline
 	carried  int   // operations that the lane counts as on their way

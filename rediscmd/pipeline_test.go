@@ -32,7 +32,7 @@ func TestEveryOpIsCompletedOnce(t *testing.T) {
 				n := g*each + i
 				counts[n].all = &all
 				c.Mutex().Acquire(&counts[n].op, &counts[n], AcquireArgs{
-					Name: fmt.Sprintf("k%d", n), Owner: "a:1", Lease: lease, Level: 1,
+					Name: fmt.Sprintf("k%d", n), Owner: Owner{"a", 1}, Lease: lease, Level: 1,
 				})
 			}
 		})
@@ -95,14 +95,14 @@ func TestUrgentOpsGoFirstInBatchesOfAtMostMaxBatch(t *testing.T) {
 		c := newClient(t, Config{Client: b.Client(t), Workers: 1, MaxBatch: 3, OnBatch: func(n int) { sizes = append(sizes, n) }})
 		rec := &recorder{}
 		hold := &recorded{name: "first", r: rec, wait: make(chan struct{})}
-		c.Mutex().Check(&hold.op, hold, "k", "a:1")
+		c.Mutex().Check(&hold.op, hold, "k", Owner{"a", 1})
 		synctest.Wait() // the only worker is inside hold.Completed
 		var want []string
 		for i := range 4 {
 			n := &recorded{name: fmt.Sprintf("normal %d", i), r: rec}
-			c.Mutex().Acquire(&n.op, n, AcquireArgs{Name: fmt.Sprintf("k%d", i), Owner: "a:1", Lease: lease, Level: 1})
+			c.Mutex().Acquire(&n.op, n, AcquireArgs{Name: fmt.Sprintf("k%d", i), Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 			u := &recorded{name: fmt.Sprintf("urgent %d", i), r: rec}
-			c.Mutex().Release(&u.op, u, ReleaseArgs{Name: fmt.Sprintf("k%d", i), Owner: "a:1"})
+			c.Mutex().Release(&u.op, u, ReleaseArgs{Name: fmt.Sprintf("k%d", i), Owner: Owner{"a", 1}})
 		}
 		for _, kind := range []string{"urgent", "normal"} {
 			for i := range 4 {
@@ -133,7 +133,7 @@ func TestWorkersSetOutOnlyWhenNeeded(t *testing.T) {
 			// and then all are away.
 			for i, want := range []struct{ away, carried, queued int }{{1, 1, 0}, {2, 2, 0}, {2, 2, 1}, {3, 4, 0}, {3, 4, 1}, {3, 4, 2}, {3, 4, 3}, {3, 4, 4}} {
 				op := &recorded{name: "op", r: rec}
-				c.Mutex().Check(&op.op, op, "k", "a:1")
+				c.Mutex().Check(&op.op, op, "k", Owner{"a", 1})
 				synctest.Wait()
 				lane.mu.Lock()
 				if lane.away != want.away || lane.carried != want.carried || lane.queued() != want.queued {
@@ -159,11 +159,19 @@ func TestWorkersSetOutOnlyWhenNeeded(t *testing.T) {
 	})
 }
 
+func anyOps(n int) []Op {
+	ops := make([]Op, n)
+	for i := range ops {
+		ops[i].prepare(inspectScript, "k")
+	}
+	return ops
+}
+
 func TestOneWorkerIsCalledAtATime(t *testing.T) {
 	c := &Client{cfg: Config{}.withDefaults()}
 	lane := newLane(c)
 	lane.workers, lane.idle = 3, 3 // nobody is really there
-	ops := make([]Op, 4)
+	ops := anyOps(4)
 	for i := range 3 {
 		lane.push(&ops[i])
 		if lane.idle != 2 || lane.home() != 1 {
@@ -187,13 +195,13 @@ func TestAnsweredOperationsAreNotOnTheirWay(t *testing.T) {
 	c := &Client{cfg: Config{}.withDefaults()}
 	lane := newLane(c)
 	lane.workers, lane.idle = 3, 2 // nobody is really there
-	ops := make([]Op, 100)
-	for i := range ops {
+	ops := anyOps(101)
+	for i := range 100 {
 		lane.push(&ops[i])
 	}
 	w := &worker{lane: lane, ops: lane.take(nil)}
 	w.carried = len(w.ops)
-	if lane.push(new(Op)); lane.idle != 2 {
+	if lane.push(&ops[100]); lane.idle != 2 {
 		t.Error("one operation was not worth a batch while 100 are on their way")
 	}
 	w.landed()
@@ -232,7 +240,7 @@ type again struct {
 
 func (a *again) Completed(*Op) {
 	if a.times++; a.times == 1 {
-		a.d.Check(&a.op, a, "k", "a:1")
+		a.d.Check(&a.op, a, "k", Owner{"a", 1})
 		return
 	}
 	a.done <- struct{}{}
@@ -241,7 +249,7 @@ func (a *again) Completed(*Op) {
 func TestAnOpMayBeUsedAgainInsideCompleted(t *testing.T) {
 	_, c, _ := realServer(t)
 	a := &again{call: *newCall(), d: c.Mutex()}
-	a.d.Acquire(&a.op, a, AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1})
+	a.d.Acquire(&a.op, a, AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 	if r := a.wait(t); r.Verdict != Held || r.Count != 1 {
 		t.Errorf("second run: %+v", r)
 	}
@@ -256,17 +264,17 @@ func TestAPanicInACompleterHarmsNobodyElse(t *testing.T) {
 		b := redistest.NewBubble(t)
 		c := newClient(t, Config{Client: b.Client(t), Workers: 1, OnBatch: func(int) { panic("observer") }})
 		hold := &recorded{r: &recorder{}, wait: make(chan struct{})}
-		c.Mutex().Check(&hold.op, hold, "k", "a:1")
+		c.Mutex().Check(&hold.op, hold, "k", Owner{"a", 1})
 		synctest.Wait()
 		p := new(panicker)
-		c.Mutex().Check(&p.op, p, "k", "a:1")
+		c.Mutex().Check(&p.op, p, "k", Owner{"a", 1})
 		after := newCall() // in the panicker's batch
-		c.Mutex().Check(&after.op, after, "k", "a:1")
+		c.Mutex().Check(&after.op, after, "k", Owner{"a", 1})
 		close(hold.wait)
 		if r := after.wait(t); r.Verdict != Absent {
 			t.Errorf("same batch: %+v", r)
 		}
-		if r := (caller{t, c.Mutex()}).check("k", "a:1"); r.Verdict != Absent {
+		if r := (caller{t, c.Mutex()}).check("k", Owner{"a", 1}); r.Verdict != Absent {
 			t.Errorf("next batch: %+v", r)
 		}
 	})
@@ -276,18 +284,18 @@ func TestBadArgumentsAreNotSent(t *testing.T) {
 	srv, _, c := realServer(t)
 	srv.MustDo("CONFIG", "RESETSTAT")
 	for name, r := range map[string]Reply{
-		"lease 0":            c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Level: 1}),
-		"lease below 1 ms":   c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Level: 1, Lease: time.Millisecond - 1}),
-		"negative lease":     c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Level: 1, Lease: -time.Second}),
-		"lease too long":     c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Level: 1, Lease: MaxLease + 1}),
-		"longest duration":   c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Level: 1, Lease: 1<<63 - 1}),
-		"level 0":            c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease}),
-		"negative level":     c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: -1}),
+		"lease 0":            c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Level: 1}),
+		"lease below 1 ms":   c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Level: 1, Lease: time.Millisecond - 1}),
+		"negative lease":     c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Level: 1, Lease: -time.Second}),
+		"lease too long":     c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Level: 1, Lease: MaxLease + 1}),
+		"longest duration":   c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Level: 1, Lease: 1<<63 - 1}),
+		"level 0":            c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease}),
+		"negative level":     c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: -1}),
 		"no owner":           c.acquire(AcquireArgs{Name: "k", Lease: lease, Level: 1}),
-		"negative remains":   c.release(ReleaseArgs{Name: "k", Owner: "a:1", Level: -1, Lease: lease}),
-		"lower without":      c.release(ReleaseArgs{Name: "k", Owner: "a:1", Level: 1}),
-		"hand off to no one": c.handOff(HandOffArgs{Name: "k", From: "a:1", Lease: lease}),
-		"extend by nothing":  c.extend(ExtendArgs{Name: "k", Owner: "a:1"}),
+		"negative remains":   c.release(ReleaseArgs{Name: "k", Owner: Owner{"a", 1}, Level: -1, Lease: lease}),
+		"lower without":      c.release(ReleaseArgs{Name: "k", Owner: Owner{"a", 1}, Level: 1}),
+		"hand off to no one": c.handOff(HandOffArgs{Name: "k", From: Owner{"a", 1}, Lease: lease}),
+		"extend by nothing":  c.extend(ExtendArgs{Name: "k", Owner: Owner{"a", 1}}),
 		"renew by nothing":   c.renewFor(0, []*Renewal{{Name: "k", Owner: "a:1"}, {Name: "l", Owner: "a:1"}})[0].reply,
 	} {
 		if _, ok := errors.AsType[*ArgError](r.Err); !ok || r.Outcome != OutcomeFailed || !r.SentAt.IsZero() {
@@ -308,7 +316,7 @@ func TestACrossSlotNameIsRefusedInACluster(t *testing.T) {
 	c := newClient(t, Config{Client: srv.Client(t)})
 	c.cfg.Cluster = true // only what the workers look at
 	defer func() { c.cfg.Cluster = false }()
-	r := caller{t, c.Mutex()}.release(ReleaseArgs{Name: "a{b", Owner: "a:1"})
+	r := caller{t, c.Mutex()}.release(ReleaseArgs{Name: "a{b", Owner: Owner{"a", 1}})
 	if _, ok := errors.AsType[*NameError](r.Err); !ok || r.Outcome != OutcomeFailed {
 		t.Errorf("%+v", r)
 	}
@@ -319,10 +327,10 @@ func TestCloseFinishesWhatIsQueuedAndRefusesTheRest(t *testing.T) {
 		b := redistest.NewBubble(t)
 		c := newClient(t, Config{Client: b.Client(t), Workers: 1})
 		hold := &recorded{r: &recorder{}, wait: make(chan struct{})}
-		c.Mutex().Check(&hold.op, hold, "k", "a:1")
+		c.Mutex().Check(&hold.op, hold, "k", Owner{"a", 1})
 		synctest.Wait()
 		queued := newCall()
-		c.Mutex().Acquire(&queued.op, queued, AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1})
+		c.Mutex().Acquire(&queued.op, queued, AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 		closed := make(chan error, 1)
 		go func() { closed <- c.Close(context.Background()) }()
 		synctest.Wait()
@@ -332,7 +340,7 @@ func TestCloseFinishesWhatIsQueuedAndRefusesTheRest(t *testing.T) {
 		default:
 		}
 		late := newCall()
-		c.Mutex().Check(&late.op, late, "k", "a:1")
+		c.Mutex().Check(&late.op, late, "k", Owner{"a", 1})
 		if len(late.done) != 1 || late.op.Reply.Outcome != OutcomeFailed || !errors.Is(late.op.Reply.Err, ErrClosed) {
 			t.Errorf("late op: %+v", late.op.Reply)
 		}
@@ -358,9 +366,9 @@ func TestCloseGivesUpWithItsContext(t *testing.T) {
 		c := newClient(t, Config{Client: b.Client(t), Workers: 1})
 		b.SetFault(redistest.DropReplies)
 		sent, queued := newCall(), newCall()
-		c.Mutex().Check(&sent.op, sent, "k", "a:1")
+		c.Mutex().Check(&sent.op, sent, "k", Owner{"a", 1})
 		synctest.Wait()
-		c.Mutex().Check(&queued.op, queued, "k", "a:1")
+		c.Mutex().Check(&queued.op, queued, "k", Owner{"a", 1})
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
 		defer cancel()
 		if err := c.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
@@ -397,9 +405,9 @@ func TestAcquireAndReleaseAllocateLittle(t *testing.T) {
 	w := newCall()
 	d := c.Mutex()
 	allocs := testing.AllocsPerRun(200, func() {
-		d.Acquire(&w.op, w, AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1})
+		d.Acquire(&w.op, w, AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 		<-w.done
-		d.Release(&w.op, w, ReleaseArgs{Name: "k", Owner: "a:1"})
+		d.Release(&w.op, w, ReleaseArgs{Name: "k", Owner: Owner{"a", 1}})
 		<-w.done
 	})
 	// Two batches of one: a context with its timer each, and what rueidis needs.

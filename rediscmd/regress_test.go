@@ -16,14 +16,14 @@ import (
 // call) took the field out and said that the lock was handed over.
 func TestHandOffToTheSameOwner(t *testing.T) {
 	srv, _, c := realServer(t)
-	c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1})
+	c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 	for _, keep := range []time.Duration{lease, 0} {
-		r := c.handOff(HandOffArgs{Name: "k", From: "a:1", To: "a:1", Lease: keep})
+		r := c.handOff(HandOffArgs{Name: "k", From: Owner{"a", 1}, To: Owner{"a", 1}, Lease: keep})
 		if n, err := srv.MustDo("HGET", "k", "a:1").ToString(); r.Verdict != HandedOver || n != "1" || err != nil {
 			t.Errorf("%+v, the field is %q (%v)", r, n, err)
 		}
 	}
-	if r := c.handOff(HandOffArgs{Name: "absent", From: "a:1", To: "a:1", Lease: lease}); r.Verdict != Absent {
+	if r := c.handOff(HandOffArgs{Name: "absent", From: Owner{"a", 1}, To: Owner{"a", 1}, Lease: lease}); r.Verdict != Absent {
 		t.Errorf("of nothing: %+v", r)
 	}
 }
@@ -31,7 +31,7 @@ func TestHandOffToTheSameOwner(t *testing.T) {
 func TestHandOffWithoutHdelLeavesNoKeyForEver(t *testing.T) {
 	srv := redistest.Start(t)
 	c := user(t, srv, "nohdel", append(slices.Clone(leastRights), "-hdel")...)
-	wantServer(t, "hand off", c.handOff(HandOffArgs{Name: "lock:gone", From: "a:1", To: "a:2", Lease: lease}), OutcomeFailed, "ERR", "")
+	wantServer(t, "hand off", c.handOff(HandOffArgs{Name: "lock:gone", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease}), OutcomeFailed, "ERR", "")
 	if ttl, err := srv.MustDo("PTTL", "lock:gone").AsInt64(); ttl != -2 || err != nil {
 		t.Errorf("PTTL %d (%v): a key was left", ttl, err)
 	}
@@ -57,15 +57,15 @@ func TestAPanickingLoggerHarmsNobody(t *testing.T) {
 			patience = time.Minute
 		}
 		k := caller{t, c.Mutex()}
-		k.acquire(AcquireArgs{Name: "lock:a", Owner: "a:1", Lease: lease, Level: 1})
+		k.acquire(AcquireArgs{Name: "lock:a", Owner: Owner{"a", 1}, Lease: lease, Level: 1})
 		w := newCall()
 		g := c.Announce("lock:a", patience)
-		c.Mutex().Release(&w.op, w, ReleaseArgs{Name: "lock:a", Owner: "a:1"})
+		c.Mutex().Release(&w.op, w, ReleaseArgs{Name: "lock:a", Owner: Owner{"a", 1}})
 		g.Serve()
 		if r := w.wait(t); r.Verdict != Released || !r.Silent {
 			t.Errorf("guest %v: %+v", guest, r)
 		}
-		k.check("lock:b", "a:1") // the lane still works
+		k.check("lock:b", Owner{"a", 1}) // the lane still works
 	}
 }
 
@@ -96,9 +96,9 @@ func TestASecondRoundHoldsUpNobody(t *testing.T) {
 	srv.MustDo("SCRIPT", "FLUSH")
 	srv.MustDo("SCRIPT", "LOAD", releaseScript.text)
 	a, b := newCall(), newCall()
-	c.Mutex().Check(&a.op, a, "a", "a:1")
+	c.Mutex().Check(&a.op, a, "a", Owner{"a", 1})
 	<-g.in
-	c.Mutex().Release(&b.op, b, ReleaseArgs{Name: "b", Owner: "a:1"})
+	c.Mutex().Release(&b.op, b, ReleaseArgs{Name: "b", Owner: Owner{"a", 1}})
 	b.wait(t) // it would come after a's minute
 	close(g.gate)
 	a.wait(t)

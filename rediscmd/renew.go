@@ -60,7 +60,7 @@ func (c *Client) renew(like renewal, items []*Renewal, size int) {
 		r := &runs[i]
 		r.c, r.lease, r.prefix, r.done = c, like.lease, like.prefix, like.done
 		r.items, items = items[:min(size, len(items))], items[min(size, len(items)):]
-		r.op.prepare(renewScript, r.items[0].Name, true)
+		r.op.prepare(renewScript, r.items[0].Name)
 		r.op.batch = r
 		r.op.lease(r.lease)
 		c.submit(&r.op, r)
@@ -84,7 +84,7 @@ func (r *renewal) appendTo(keys, args []string) ([]string, []string) {
 	return keys, args
 }
 
-var renewScript = newScript(script{name: "renew", many: true, args: func(c *Client, op *Op, args []string) []string {
+var renewScript = newScript(script{name: "renew", urgent: true, many: true, args: func(c *Client, op *Op, args []string) []string {
 	prefix := ""
 	if op.batch != nil {
 		prefix = op.batch.prefix
@@ -131,14 +131,14 @@ func (r *renewal) decode(op *Op, m *rueidis.RedisMessage) error {
 // ExtendArgs says whose lease on what is set to how long from now.
 type ExtendArgs struct {
 	Name  string
-	Owner string
+	Owner Owner
 	Lease time.Duration
 }
 
 // Extend sets the lease of a lock that its owner holds, be it longer or shorter than
 // what is left: Renewed, or Absent when the owner does not hold it.
 func (d Mutex) Extend(op *Op, done Completer, a ExtendArgs) {
-	op.prepare(renewScript, a.Name, true)
+	op.prepare(renewScript, a.Name)
 	op.lease(a.Lease)
 	op.by(a.Owner)
 	d.c.submit(op, done)

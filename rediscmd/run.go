@@ -32,11 +32,11 @@ func (w *worker) plan() (n int) {
 	w.open = w.open[:0]
 	for i, op := range w.ops {
 		w.ops[i] = nil
-		if op.err == nil && cluster && !sameSlot(op.name) {
-			op.err = &NameError{op.name, "its braces put the lock and its channel into different cluster slots"}
+		if cluster && !sameSlot(op.name) {
+			op.refuse(&NameError{op.name, "its braces put the lock and its channel into different cluster slots"})
 		}
-		if op.err != nil {
-			op.fail(op.err, time.Time{})
+		if op.Reply.Err != nil {
+			op.fail(op.Reply.Err, time.Time{})
 			w.lane.c.complete(op)
 			continue
 		}
@@ -89,8 +89,9 @@ func (w *worker) command(r *run) rueidis.Completed {
 		w.keys, w.args = r.first().batch.appendTo(w.keys, w.args)
 	case s.many:
 		for _, op := range r.all() {
-			w.keys, w.args = append(w.keys, op.name), append(w.args, op.owner)
+			w.keys = append(w.keys, op.name)
 		}
+		w.args = w.owners(r.all(), w.args)
 	default:
 		w.keys = append(w.keys, r.first().name)
 	}

@@ -36,13 +36,13 @@ func asked(door func(d Mutex, op *Op)) *Op {
 	return op
 }
 
-func wants(name, owner string, level int64, holder bool) *Op {
+func wants(name string, owner Owner, level int64, holder bool) *Op {
 	return asked(func(d Mutex, op *Op) {
 		d.Acquire(op, ignored{}, AcquireArgs{Name: name, Owner: owner, Lease: lease, Level: level, WantHolder: holder})
 	})
 }
 
-func gives(name, owner string, left int64) *Op {
+func gives(name string, owner Owner, left int64) *Op {
 	return asked(func(d Mutex, op *Op) {
 		d.Release(op, ignored{}, ReleaseArgs{Name: name, Owner: owner, Level: left, Lease: lease})
 	})
@@ -72,7 +72,7 @@ func TestManyLocksTravelInOneRun(t *testing.T) {
 	srv, c, _ := realServer(t)
 	var ops []*Op
 	for i := range 300 {
-		ops = append(ops, wants(fmt.Sprintf("k%d", i), "a:1", 1, false))
+		ops = append(ops, wants(fmt.Sprintf("k%d", i), Owner{"a", 1}, 1, false))
 	}
 	before := runs(t, srv)
 	together(c, slices.Clone(ops)...)
@@ -86,7 +86,7 @@ func TestManyLocksTravelInOneRun(t *testing.T) {
 	}
 	before = runs(t, srv)
 	for i := range ops {
-		ops[i] = gives(ops[i].name, "a:1", 0)
+		ops[i] = gives(ops[i].name, Owner{"a", 1}, 0)
 	}
 	together(c, slices.Clone(ops)...)
 	for _, op := range ops {
@@ -105,7 +105,7 @@ func TestManyLocksTravelInOneRun(t *testing.T) {
 // Two owners that ask for one free lock in the same run: the first one gets it.
 func TestOneRunGrantsALockOnce(t *testing.T) {
 	srv, c, _ := realServer(t)
-	ops := []*Op{wants("a", "x:1", 1, false), wants("k", "x:1", 1, false), wants("k", "x:2", 1, false), wants("k", "x:1", 1, false)}
+	ops := []*Op{wants("a", Owner{"x", 1}, 1, false), wants("k", Owner{"x", 1}, 1, false), wants("k", Owner{"x", 2}, 1, false), wants("k", Owner{"x", 1}, 1, false)}
 	together(c, slices.Clone(ops)...)
 	for i, want := range []Verdict{Granted, Granted, Held, Granted} {
 		if ops[i].Reply.Verdict != want {
@@ -120,7 +120,7 @@ func TestOneRunGrantsALockOnce(t *testing.T) {
 func TestForgottenScriptsOfManyAreSentAgain(t *testing.T) {
 	srv, c, _ := realServer(t)
 	srv.MustDo("SCRIPT", "FLUSH")
-	ops := []*Op{wants("a", "x:1", 1, false), gives("b", "x:1", 0), wants("c", "x:1", 1, false)}
+	ops := []*Op{wants("a", Owner{"x", 1}, 1, false), gives("b", Owner{"x", 1}, 0), wants("c", Owner{"x", 1}, 1, false)}
 	together(c, slices.Clone(ops)...)
 	for i, want := range []Verdict{Granted, Absent, Granted} {
 		if ops[i].Reply.Verdict != want || ops[i].Reply.SentAt.IsZero() {
@@ -133,7 +133,7 @@ func TestForgottenScriptsOfManyAreSentAgain(t *testing.T) {
 func TestAForbiddenNameCostsOnlyItself(t *testing.T) {
 	srv := redistest.Start(t)
 	c := user(t, srv, "some", leastRights...).d.c
-	ops := []*Op{wants("lock:a", "x:1", 1, false), wants("other", "x:1", 1, false), wants("lock:b", "x:1", 1, false)}
+	ops := []*Op{wants("lock:a", Owner{"x", 1}, 1, false), wants("other", Owner{"x", 1}, 1, false), wants("lock:b", Owner{"x", 1}, 1, false)}
 	together(c, slices.Clone(ops)...)
 	if ops[0].Reply.Verdict != Granted || ops[2].Reply.Verdict != Granted {
 		t.Errorf("%+v, %+v", ops[0].Reply, ops[2].Reply)
@@ -147,7 +147,7 @@ func TestNothingStopsARunThatHasTaken(t *testing.T) {
 	srv := redistest.Start(t)
 	c := user(t, srv, "nopttl", append(slices.Clone(leastRights), "-pttl")...).d.c
 	before := runs(t, srv)
-	ops := []*Op{wants("lock:a", "x:1", 1, false), wants("lock:a", "x:2", 1, false), wants("lock:b", "x:1", 1, false)}
+	ops := []*Op{wants("lock:a", Owner{"x", 1}, 1, false), wants("lock:a", Owner{"x", 2}, 1, false), wants("lock:b", Owner{"x", 1}, 1, false)}
 	together(c, slices.Clone(ops)...)
 	if ops[0].Reply.Verdict != Granted || ops[1].Reply.Outcome != OutcomeFailed || ops[2].Reply.Verdict != Granted {
 		t.Errorf("%+v, %+v, %+v", ops[0].Reply, ops[1].Reply, ops[2].Reply)
@@ -159,10 +159,10 @@ func TestNothingStopsARunThatHasTaken(t *testing.T) {
 
 func TestAFullServerRefusesEachAndFreesAll(t *testing.T) {
 	srv, c, _ := realServer(t)
-	held := []*Op{wants("a", "x:1", 1, false), wants("b", "x:1", 1, false)}
+	held := []*Op{wants("a", Owner{"x", 1}, 1, false), wants("b", Owner{"x", 1}, 1, false)}
 	together(c, slices.Clone(held)...)
 	srv.MustDo("CONFIG", "SET", "maxmemory", "1")
-	ops := []*Op{wants("c", "x:1", 1, false), wants("d", "x:1", 1, false), gives("a", "x:1", 0), gives("b", "x:1", 0)}
+	ops := []*Op{wants("c", Owner{"x", 1}, 1, false), wants("d", Owner{"x", 1}, 1, false), gives("a", Owner{"x", 1}, 0), gives("b", Owner{"x", 1}, 0)}
 	together(c, slices.Clone(ops)...)
 	srv.MustDo("CONFIG", "SET", "maxmemory", "0")
 	for i, op := range ops {
@@ -254,7 +254,7 @@ func TestARunDoesWhatSingleRunsDo(t *testing.T) {
 	oneSrv, one, _ := realServer(t)
 	heardMany, heardOne := tuned(t, manySrv), tuned(t, oneSrv)
 	names := []string{"a", "b", "c", "d{x}", "{y}e", "f"}
-	owners := []string{"x:1", "x:2", "x:3"}
+	owners := []Owner{{"x", 1}, {"x", 2}, {"x", 3}}
 	rapid.Check(t, func(rt *rapid.T) {
 		manySrv.MustDo("FLUSHALL")
 		oneSrv.MustDo("FLUSHALL")
@@ -268,7 +268,7 @@ func TestARunDoesWhatSingleRunsDo(t *testing.T) {
 				oneSrv.MustDo("SET", name, "a string")
 			default:
 				for _, srv := range []*redistest.Server{manySrv, oneSrv} {
-					srv.MustDo("HSET", name, owner, "2")
+					srv.MustDo("HSET", name, owner.String(), "2")
 					srv.MustDo("PEXPIRE", name, fmt.Sprint(lease.Milliseconds()/2))
 				}
 			}

@@ -22,6 +22,8 @@ type script struct {
 	// keys, and their owners follow the arguments. It answers with a list, or with
 	// one value that goes for all.
 	many bool
+	// urgent: it keeps or ends leases, and goes before those that do not.
+	urgent bool
 
 	text string
 	sha  string

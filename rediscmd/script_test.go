@@ -55,8 +55,8 @@ func captured(t *testing.T, door func(d Mutex, op *Op)) (keys, args int) {
 	c.lanes.only.workers = 1 // at home, where nobody is
 	op := new(Op)
 	door(c.Mutex(), op)
-	if op.err != nil {
-		t.Fatal(op.err)
+	if op.Reply.Err != nil {
+		t.Fatal(op.Reply.Err)
 	}
 	w := worker{lane: c.lanes.only, ops: []*Op{op}}
 	w.plan()
@@ -67,16 +67,16 @@ func captured(t *testing.T, door func(d Mutex, op *Op)) (keys, args int) {
 func TestHeadersDeclareWhatIsSent(t *testing.T) {
 	doors := map[string]func(d Mutex, op *Op){
 		"acquire": func(d Mutex, op *Op) {
-			d.Acquire(op, nil, AcquireArgs{Name: "n", Owner: "o", Lease: lease, Level: 1})
+			d.Acquire(op, nil, AcquireArgs{Name: "n", Owner: Owner{"o", 1}, Lease: lease, Level: 1})
 		},
-		"release": func(d Mutex, op *Op) { d.Release(op, nil, ReleaseArgs{Name: "n", Owner: "o"}) },
+		"release": func(d Mutex, op *Op) { d.Release(op, nil, ReleaseArgs{Name: "n", Owner: Owner{"o", 1}}) },
 		"handoff": func(d Mutex, op *Op) {
-			d.HandOff(op, nil, HandOffArgs{Name: "n", From: "o", To: "p", Lease: lease, Yield: YieldIfOthersListen})
+			d.HandOff(op, nil, HandOffArgs{Name: "n", From: Owner{"o", 1}, To: Owner{"p", 1}, Lease: lease, Yield: YieldIfOthersListen})
 		},
 		"force":   func(d Mutex, op *Op) { d.Force(op, nil, "n") },
-		"check":   func(d Mutex, op *Op) { d.Check(op, nil, "n", "o") },
+		"check":   func(d Mutex, op *Op) { d.Check(op, nil, "n", Owner{"o", 1}) },
 		"inspect": func(d Mutex, op *Op) { d.Inspect(op, nil, "n") },
-		"renew":   func(d Mutex, op *Op) { d.Extend(op, nil, ExtendArgs{Name: "n", Owner: "o", Lease: lease}) },
+		"renew":   func(d Mutex, op *Op) { d.Extend(op, nil, ExtendArgs{Name: "n", Owner: Owner{"o", 1}, Lease: lease}) },
 	}
 	for _, s := range scripts {
 		t.Run(s.name, func(t *testing.T) {
@@ -127,11 +127,11 @@ func TestForgottenScriptsAreSentAgain(t *testing.T) {
 	srv, _, c := realServer(t)
 	flush := func() { srv.MustDo("SCRIPT", "FLUSH") }
 	flush()
-	if r := c.acquire(AcquireArgs{Name: "k", Owner: "a:1", Lease: lease, Level: 1}); r.Verdict != Granted || r.SentAt.IsZero() {
+	if r := c.acquire(AcquireArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease, Level: 1}); r.Verdict != Granted || r.SentAt.IsZero() {
 		t.Errorf("acquire: %+v", r)
 	}
 	flush()
-	if r := c.check("k", "a:1"); r.Verdict != Held || r.Count != 1 {
+	if r := c.check("k", Owner{"a", 1}); r.Verdict != Held || r.Count != 1 {
 		t.Errorf("check: %+v", r)
 	}
 	flush()
@@ -143,15 +143,15 @@ func TestForgottenScriptsAreSentAgain(t *testing.T) {
 		t.Errorf("renew: %+v", calls[0].reply)
 	}
 	flush()
-	if r := c.extend(ExtendArgs{Name: "k", Owner: "a:1", Lease: lease}); r.Verdict != Renewed {
+	if r := c.extend(ExtendArgs{Name: "k", Owner: Owner{"a", 1}, Lease: lease}); r.Verdict != Renewed {
 		t.Errorf("extend: %+v", r)
 	}
 	flush()
-	if r := c.handOff(HandOffArgs{Name: "k", From: "a:1", To: "a:2", Lease: lease}); r.Verdict != HandedOver {
+	if r := c.handOff(HandOffArgs{Name: "k", From: Owner{"a", 1}, To: Owner{"a", 2}, Lease: lease}); r.Verdict != HandedOver {
 		t.Errorf("hand off: %+v", r)
 	}
 	flush()
-	if r := c.release(ReleaseArgs{Name: "k", Owner: "a:2"}); r.Verdict != Released {
+	if r := c.release(ReleaseArgs{Name: "k", Owner: Owner{"a", 2}}); r.Verdict != Released {
 		t.Errorf("release: %+v", r)
 	}
 	flush()

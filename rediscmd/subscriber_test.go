@@ -43,12 +43,12 @@ func wireSubscriber(t *testing.T, srv *redistest.Server, channel string) (payloa
 func TestWhatOthersSeeOnTheWire(t *testing.T) {
 	srv, _, c := realServer(t)
 	heard := wireSubscriber(t, srv, "redisson_lock__channel:{order:42}")
-	owner := "71b96ce8-2746-4b0e-9a56-0e2f5c6c1a11:46"
+	owner, next := Owner{"71b96ce8-2746-4b0e-9a56-0e2f5c6c1a11", 46}, Owner{"71b96ce8-2746-4b0e-9a56-0e2f5c6c1a11", 461}
 	if r := c.acquire(AcquireArgs{Name: "order:42", Owner: owner, Lease: lease, Level: 1}); r.Verdict != Granted {
 		t.Fatalf("%+v", r)
 	}
 	hash, err := srv.MustDo("HGETALL", "order:42").AsStrMap()
-	if err != nil || len(hash) != 1 || hash[owner] != "1" {
+	if err != nil || len(hash) != 1 || hash["71b96ce8-2746-4b0e-9a56-0e2f5c6c1a11:46"] != "1" {
 		t.Errorf("hash %v, %v", hash, err)
 	}
 	if ms, err := srv.MustDo("PTTL", "order:42").AsInt64(); err != nil || ms <= 0 || ms > lease.Milliseconds() {
@@ -58,7 +58,7 @@ func TestWhatOthersSeeOnTheWire(t *testing.T) {
 		func() Reply { return c.release(ReleaseArgs{Name: "order:42", Owner: owner}) },
 		func() Reply { return c.force("order:42") },
 		func() Reply {
-			return c.handOff(HandOffArgs{Name: "order:42", From: owner, To: owner + "1", Lease: lease, Yield: YieldAlways})
+			return c.handOff(HandOffArgs{Name: "order:42", From: owner, To: next, Lease: lease, Yield: YieldAlways})
 		},
 	}
 	for i, end := range ends {
@@ -81,7 +81,7 @@ func TestWhatOthersSeeOnTheWire(t *testing.T) {
 	c.acquire(AcquireArgs{Name: "order:42", Owner: owner, Lease: lease, Level: 1})
 	c.acquire(AcquireArgs{Name: "order:42", Owner: owner, Lease: lease, Level: 2})
 	c.release(ReleaseArgs{Name: "order:42", Owner: owner, Level: 1, Lease: lease})
-	c.handOff(HandOffArgs{Name: "order:42", From: owner, To: owner + "1", Lease: lease})
+	c.handOff(HandOffArgs{Name: "order:42", From: owner, To: next, Lease: lease})
 	srv.MustDo("PUBLISH", "redisson_lock__channel:{order:42}", "marker")
 	if payload := <-heard; payload != "marker" {
 		t.Errorf("published %q", payload)

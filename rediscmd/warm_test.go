@@ -45,7 +45,7 @@ func TestWarm(t *testing.T) {
 			w := &warmed{panics: tt.panics}
 			var ops []*Op
 			for i := range tt.n {
-				op := wants(fmt.Sprint(tt.name, i), "a:1", 1, false)
+				op := wants(fmt.Sprint(tt.name, i), Owner{"a", 1}, 1, false)
 				op.done = w
 				ops = append(ops, op)
 			}
