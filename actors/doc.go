@@ -10,10 +10,11 @@
 //	              handle.go turns messages into events, effects.go carries effects
 //	              out. They decide nothing and block on nothing.
 //	cell.go       one name, and what it remembers; work.go is what it has besides
-//	              while something goes on. table.go finds the name and delivers;
-//	              pool.go has the actors, mailbox.go queues.
+//	              while something goes on. table.go finds the name and delivers, with
+//	              index.go; pool.go has the actors, mailbox.go queues.
 //
-// request.go, hold.go and hold_life.go are what callers see; watchdog.go keeps leases alive,
+// request.go, hold.go and hold_life.go are what callers see; while the pipeline is full
+// acquires wait in admission.go, before their names hear of them. watchdog.go keeps leases alive,
 // renewals.go is a batch of them on its way; system.go wires it together.
 //
 // # The life of a name
@@ -60,7 +61,7 @@
 // at a time per mailbox. Handlers never block, never hold a lock while posting,
 // and actors never post to each other. The only goroutine born here is the
 // notifier's, which runs user code about losses. Mutexes are held together only in
-// this order: shard, pool, mailbox; watch, wheel.
+// this order: admission, shard, pool, mailbox; admission, wheel; watch, wheel.
 //
 // A name with no message and no command in flight passivates: the activation
 // returns to a pool. If nothing goes on (nobody waits, no ghost), the state goes

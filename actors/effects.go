@@ -58,9 +58,11 @@ func (a *activation) effect(e *effect, now time.Duration) {
 	case fxTrouble:
 		if e.err == nil {
 			c.trouble.Store(nil)
+			s.admission.trouble.Store(nil)
 		} else {
 			err := e.err // a copy: taking e's address would put every effect on the heap
 			c.trouble.Store(&err)
+			s.admission.trouble.Store(&err)
 		}
 	case fxSubscribe:
 		w.sub = s.redis.Subscriber().Subscribe(c.key.kind.Door.Channel(c.key.name), c)

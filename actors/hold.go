@@ -34,6 +34,7 @@ type Hold struct {
 	booked    bool        // telemetry and counters have seen the acquire end
 	unlocking bool        // guarded by the tenure's mutex, as is ended
 	ended     ending      // how it is over
+	outside   bool        // it waits for admission; guarded by that one's mutex
 	sys       *System
 	own       tenure // the tenure that this hold began, if it did
 	key       key

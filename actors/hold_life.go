@@ -38,10 +38,15 @@ func (h *Hold) arrive() bool {
 		h.dropped()
 		return false
 	}
+	h.bound()
+	return true
+}
+
+// bound starts the timer of a request that waits only so long.
+func (h *Hold) bound() {
 	if h.wait > 0 {
 		_ = h.sys.wheel.ScheduleExact(&h.timer, h.since+h.wait) // closed: Close answers
 	}
-	return true
 }
 
 // grant settles the future with the hold. If its caller canceled in the same
@@ -173,6 +178,7 @@ func (h *Hold) Canceled(cause error, _ *Hold, settled bool) {
 		}
 		h.sys.tel.CleanedUp(why)
 	}
+	h.sys.expedite(h)
 	h.sys.table.post(h.key, &message{kind: evCancel, about: &h.call})
 }
 
@@ -242,6 +248,7 @@ func (h *Hold) due(now time.Duration, batch *renewals) {
 		h.sys.leaseDue(h.tenure, now, batch)
 		return
 	}
+	h.sys.expedite(h)
 	h.sys.table.post(h.key, &message{kind: evWaitOver, about: &h.call})
 }
 

@@ -60,7 +60,9 @@ func (s *System) Acquire(ctx context.Context, a AcquireArgs) *Hold {
 	if !a.Watch {
 		attend = canWait(ctx, a.Wait)
 	}
-	if !s.post(nil, h.key, &h.message, attend) {
+	if s.mustWait(h) {
+		s.await(h)
+	} else if !s.post(nil, h.key, &h.message, attend) {
 		h.fail(ErrClosed, nil)
 	}
 	return h

@@ -63,6 +63,8 @@ type System struct {
 	seed       atomic.Uint64
 	looked     atomic.Int64 // keeps what warm reads from being optimized away
 
+	admission admission
+
 	pending, waiting, held, unclaimed, inFlight atomic.Int64
 }
 
@@ -110,7 +112,8 @@ func New(cfg Config) (*System, error) {
 		return nil, fmt.Errorf("holdfast: timing wheel: %w", err)
 	}
 	s.pool = newActivations(engine().Root, s.wheel)
-	s.table = newTable(s.pool, s.newCell)
+	s.table = newTable(s.pool, s.newCell, s.admit)
+	s.admission.limit(cfg.Redis.Capacity())
 	return s, nil
 }
 
@@ -154,8 +157,12 @@ func (o *order) settle(did bool, err error, _ time.Duration) { o.promise.Settle(
 func (s *System) troubleOf(k key) error {
 	c, sh := s.table.at(k)
 	defer sh.mu.Unlock()
+	p := &s.admission.trouble // of a name that has not heard of the call yet
 	if c != nil {
-		return c.lastTrouble()
+		p = &c.trouble
+	}
+	if err := p.Load(); err != nil {
+		return *err
 	}
 	return nil
 }
@@ -178,6 +185,7 @@ func (s *System) wall(at time.Duration) time.Time { return s.base.Add(at) }
 // with their leases, and the error says how many names were affected.
 func (s *System) Close(ctx context.Context) error {
 	s.table.close()
+	s.dismiss()
 	var err error
 	select {
 	case <-s.table.empty:

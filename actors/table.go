@@ -22,6 +22,7 @@ type table struct {
 	shards [256]shard
 	pool   *activations
 	make   func(*shard) *cell
+	after  func() // called when an actor has run
 
 	n      atomic.Int64 // cells in the table
 	closed atomic.Bool
@@ -41,8 +42,8 @@ type shard struct {
 // maxBlank is the most blank cells of a shard: 400 KB in all, which are kept for good.
 const maxBlank = 16
 
-func newTable(pool *activations, make_ func(*shard) *cell) *table {
-	t := &table{seed: maphash.MakeSeed(), pool: pool, make: make_, empty: make(chan struct{})}
+func newTable(pool *activations, make_ func(*shard) *cell, after func()) *table {
+	t := &table{seed: maphash.MakeSeed(), pool: pool, make: make_, after: after, empty: make(chan struct{})}
 	pool.table = t
 	for i := range t.shards {
 		t.shards[i].cells = newIndex()
@@ -68,18 +69,25 @@ func (t *table) at(k key) (*cell, *shard) {
 // call; other messages have nothing to say to it. It reports whether m was
 // delivered; it never blocks on anything but the short shard lock.
 func (t *table) post(k key, m *message) bool {
+	a, ok := t.enqueue(k, m)
+	t.run(a)
+	return ok
+}
+
+// enqueue is post without the run: it returns the actor that the caller has to drain,
+// if any.
+func (t *table) enqueue(k key, m *message) (run *activation, ok bool) {
 	sh, hash := t.shard(k)
 	sh.mu.Lock()
 	c := sh.cells.find(k, hash)
 	if c == nil {
 		if sh.closed || m.kind != evCall && m.kind != evInspect {
 			sh.mu.Unlock()
-			return false
+			return nil, false
 		}
-		c = t.admit(sh, k, hash)
+		c = t.name(sh, k, hash)
 	}
-	t.deliver(c, m)
-	return true
+	return t.deliver(c, m), true
 }
 
 // postAt is post for a sender that knows where k was when it last heard of it. While
@@ -90,12 +98,12 @@ func (t *table) postAt(c *cell, k key, m *message) bool {
 		c.shard.mu.Unlock()
 		return t.post(k, m)
 	}
-	t.deliver(c, m)
+	t.run(t.deliver(c, m))
 	return true
 }
 
-// admit gives a new name its cell. With the shard lock held.
-func (t *table) admit(sh *shard, k key, hash uint64) *cell {
+// name gives a new name its cell. With the shard lock held.
+func (t *table) name(sh *shard, k key, hash uint64) *cell {
 	c := sh.blank
 	if c != nil {
 		sh.blank = c.next
@@ -126,11 +134,12 @@ func (sh *shard) forget(c *cell, known bool) {
 func (t *table) postTo(a *activation, m *message) {
 	c := a.cell
 	c.shard.mu.Lock()
-	t.deliver(c, m)
+	t.run(t.deliver(c, m))
 }
 
-// deliver is entered with the shard lock held and leaves it.
-func (t *table) deliver(c *cell, m *message) {
+// deliver is entered with the shard lock held and leaves it. It returns the actor if
+// the caller has to drain it.
+func (t *table) deliver(c *cell, m *message) *activation {
 	a := c.act
 	if a == nil {
 		a = t.pool.get()
@@ -141,8 +150,17 @@ func (t *table) deliver(c *cell, m *message) {
 	run := a.due
 	a.due = false
 	c.shard.mu.Unlock()
-	if run {
+	if !run {
+		return nil
+	}
+	return a
+}
+
+// run lets an actor run on this goroutine.
+func (t *table) run(a *activation) {
+	if a != nil {
 		a.drain()
+		t.after()
 	}
 }
 

@@ -142,6 +142,16 @@ func (c *Client) Mutex() Mutex { return Mutex{c} }
 // Subscriber returns the client's subscriptions.
 func (c *Client) Subscriber() *Subscriber { return c.subscriber }
 
+// Capacity is how many operations keep the pipeline full: with more in flight each
+// only waits longer in it. 0 means no bound: in a cluster there is a lane for each
+// primary, and one that is full says nothing of the others.
+func (c *Client) Capacity() int {
+	if c.cfg.Cluster {
+		return 0
+	}
+	return c.cfg.Workers * c.cfg.MaxBatch
+}
+
 // Sharded reports whether wake-ups travel by SPUBLISH, as they do in a cluster of
 // Redis 7 and later.
 func (c *Client) Sharded() bool { return c.publish == "SPUBLISH" }
