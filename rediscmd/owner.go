@@ -24,6 +24,9 @@ func (o Owner) append(buf []byte) []byte {
 // owners adds the fields of a run's owners to its arguments. What was written stays
 // as it is for good: rueidis may go on sending it when its caller has given up.
 func (w *worker) owners(ops []*Op, args []string) []string {
+	if len(ops) == 1 {
+		return append(args, w.field(ops[0].owner))
+	}
 	w.text, w.ends = w.text[:0], w.ends[:0]
 	for _, op := range ops {
 		w.text = op.owner.append(w.text)
@@ -34,4 +37,13 @@ func (w *worker) owners(ops []*Op, args []string) []string {
 		args, from = append(args, text[from:end]), end
 	}
 	return args
+}
+
+// field returns one owner's field. The last one is kept: with one caller at a time,
+// who was granted a lock is who gives it back.
+func (w *worker) field(o Owner) string {
+	if o != w.spoke {
+		w.spoke, w.said = o, o.String()
+	}
+	return w.said
 }

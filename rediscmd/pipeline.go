@@ -24,6 +24,8 @@ type worker struct {
 	args     []string
 	text     []byte               // owners, as they are written down
 	ends     []int                // of each one's text
+	spoke    Owner                // whose field was written last by itself
+	said     string               // ... and the field
 	msg      rueidis.RedisMessage // the reply that is being read
 	deadline *deadline
 	carried  int   // operations that the lane counts as on their way
