@@ -121,7 +121,8 @@ func WithOnLost(f func(LostInfo)) Option {
 }
 
 // WithMaxWaiters bounds the acquires that wait for one name in this runtime;
-// more are ErrOverloaded. Default 131072.
+// more are ErrOverloaded. Default 131072. With 1024 commands under way an acquire is
+// counted when there is room for its own.
 func WithMaxWaiters(n int) Option {
 	return option(func(c *config) { c.maxWaiters = n })
 }

@@ -206,12 +206,12 @@ func TestAdmissionAfterCancel(t *testing.T) {
 		r.admission.n.Add(-1)
 		gone.Granted().Cancel(nil)
 		r.await(gone)
-		close(hang)
 		synctest.Wait()
 		r.wantWaiting(0)
-		if n := r.pending.Load(); n != 0 {
-			t.Errorf("%d are pending", n)
+		if n := r.pending.Load(); n != 1 {
+			t.Errorf("%d are pending, want the one in flight", n)
 		}
+		close(hang)
 	})
 }
 
@@ -230,6 +230,78 @@ func TestAdmissionWithoutCommands(t *testing.T) {
 			t.Errorf("%v; the second was granted: %v", err, second.Granted().IsDone())
 		}
 		r.wantWaiting(0)
+	})
+}
+
+// A call that is given up runs its name's actor on the goroutine that gave it up. If the
+// last command's reply comes meanwhile, the same goroutine has to let in the next ones.
+func TestAdmissionGivenUpAmidTheLastReply(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
+		held := r.take("lock")
+		r.admission.limit(1)
+		reply := make(chan struct{})
+		r.door.carry = func(_ string, run func()) { go func() { <-reply; run() }() }
+		held.UnlockAsync()
+		first, second := r.acquire(t.Context(), "lock"), r.acquire(t.Context(), "other")
+		r.wantWaiting(2)
+		amid, goOn := make(chan struct{}), make(chan struct{})
+		first.unhook = func() bool { close(amid); <-goOn; return true } // called by the actor
+		go first.Granted().Cancel(nil)
+		<-amid
+		close(reply)
+		synctest.Wait()
+		close(goOn)
+		if _, err := second.Await(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+// Who is late is not sent, so it cannot be granted ahead of who asked before, and is
+// told why nothing moved.
+func TestAdmissionLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, _, hang := fullRig(t, 2)
+		r.door.carry = func(_ string, run func()) { run() }
+		first := r.acquire(t.Context(), "lock")
+		second := r.acquire(t.Context(), "lock", waitAtMost(time.Second))
+		r.admission.trouble.Store(&errFake)
+		sent := r.door.times("acquire")
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		if n := r.door.times("acquire") - sent; n != 0 {
+			t.Errorf("%d acquires were sent", n)
+		}
+		var busy *HeldError
+		_, err, ok := second.Granted().TryGet()
+		if !ok || !errors.As(err, &busy) || !errors.Is(err, errFake) || !errors.Is(err, ErrUnavailable) {
+			t.Errorf("%v, done %v", err, ok)
+		}
+		if first.Granted().IsDone() {
+			t.Error("who has no bound was answered")
+		}
+		close(hang)
+	})
+}
+
+// A re-entry goes ahead of who waits, here as at its name: otherwise its own unlock
+// would overtake it.
+func TestAdmissionOfReentry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t)
+		outer := r.take("lock")
+		r.admission.limit(1)
+		r.inFlight.Add(1)
+		inner := r.acquire(t.Context(), "lock", by(outer.Owner()))
+		r.unlock(outer)
+		if _, n := r.door.holder("lock"); n != 1 {
+			t.Errorf("%d levels are held, want the inner one", n)
+		}
+		if got, err := inner.Await(t.Context()); err != nil || got.Count() != 2 {
+			t.Errorf("%v, %v", got, err)
+		}
+		r.inFlight.Add(-1)
 	})
 }
 
@@ -316,7 +388,48 @@ func TestAdmissionTellsTheTrouble(t *testing.T) {
 			t.Errorf("%v, done %v", err, ok)
 		}
 		r.inFlight.Add(-2)
+
+		// Whoever met the trouble may be gone when it is over.
+		r.kind.Door = r.door
+		r.unlock(r.take("any"))
+		if err := r.admission.lastTrouble(); err != nil {
+			t.Errorf("Redis is back, and its trouble still told: %v", err)
+		}
 	})
+}
+
+// A telemetry provider that panics while Close answers one must not cost the others
+// their answer, or Close its end.
+func TestAdmissionClosedWithAProviderThatPanics(t *testing.T) {
+	m, tel := meterTel(t, "acquire.duration", 1)
+	synctest.Test(t, func(t *testing.T) {
+		r := newBubbleRig(t, withTelemetry(tel))
+		r.admission.limit(1)
+		r.inFlight.Add(1)
+		var holds []*Hold
+		for i := range 5 {
+			holds = append(holds, r.acquire(t.Context(), fmt.Sprint("lock-", i)))
+		}
+		m.armed.Store(true)
+		if err := r.System.Close(t.Context()); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		m.armed.Store(false)
+		for i, h := range holds {
+			if _, err, ok := h.Granted().TryGet(); !ok || !errors.Is(err, ErrClosed) {
+				t.Errorf("%d: %v, done %v", i, err, ok)
+			}
+		}
+		r.inFlight.Add(-1)
+	})
+}
+
+// The System takes the bound from the pipeline.
+func TestAdmissionIsAsLargeAsThePipeline(t *testing.T) {
+	r := newRig(t)
+	if n := r.admission.most.Load(); n != int64(r.redis.Capacity()) || n < 256 {
+		t.Errorf("%d commands fill a pipeline of %d", n, r.redis.Capacity())
+	}
 }
 
 // Callers of few names meet at a narrow door: all are answered, and nobody is stuck

@@ -56,6 +56,7 @@ type call struct {
 	shared   bool   // the owner may have other calls under way (As, ctx)
 	reentry  bool   // the owner has the lock: one level more
 	record   bool   // somebody wants to know who holds it (a span, a try)
+	late     bool   // its time was up before its name heard of it
 	dropped  bool   // its caller was answered while it was flying
 	blocked  bool   // somebody else had it when it was first looked at
 }

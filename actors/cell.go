@@ -17,7 +17,7 @@ import (
 // A lock that is held and quiet is at rest; one that is waited for has work, and
 // an actor only when something happens to it.
 type cell struct {
-	next    *cell  // in the shard's index; guarded by shard.mu
+	next    *cell  // in the shard's index, or among its blank cells; guarded by shard.mu
 	hash    uint64 // of the name
 	key     key
 	sys     *System

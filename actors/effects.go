@@ -40,7 +40,11 @@ func (a *activation) effect(e *effect, now time.Duration) {
 	case fxDrop:
 		e.call.hold.dropped()
 	case fxFail:
-		e.call.hold.fail(e.err, c.lastTrouble())
+		trouble := c.lastTrouble()
+		if e.call.late {
+			trouble = s.admission.lastTrouble()
+		}
+		e.call.hold.fail(e.err, trouble)
 	case fxDone:
 		e.call.settle(e.did, e.err, now)
 	case fxEnd:
@@ -58,7 +62,6 @@ func (a *activation) effect(e *effect, now time.Duration) {
 	case fxTrouble:
 		if e.err == nil {
 			c.trouble.Store(nil)
-			s.admission.trouble.Store(nil)
 		} else {
 			err := e.err // a copy: taking e's address would put every effect on the heap
 			c.trouble.Store(&err)

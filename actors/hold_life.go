@@ -178,7 +178,7 @@ func (h *Hold) Canceled(cause error, _ *Hold, settled bool) {
 		}
 		h.sys.tel.CleanedUp(why)
 	}
-	h.sys.expedite(h)
+	h.sys.expedite(h, false)
 	h.sys.table.post(h.key, &message{kind: evCancel, about: &h.call})
 }
 
@@ -248,7 +248,7 @@ func (h *Hold) due(now time.Duration, batch *renewals) {
 		h.sys.leaseDue(h.tenure, now, batch)
 		return
 	}
-	h.sys.expedite(h)
+	h.sys.expedite(h, true)
 	h.sys.table.post(h.key, &message{kind: evWaitOver, about: &h.call})
 }
 
@@ -257,5 +257,11 @@ func (h *Hold) parentEnded() {
 	h.promise.Future().Cancel(abandoned(h.parent, h.trouble()))
 }
 
-// trouble is the last server error that waiters of this name have met.
-func (h *Hold) trouble() error { return h.sys.troubleOf(h.key) }
+// trouble is the last server error that waiters of this name have met; if it has not
+// heard of this one yet, the last that anybody met.
+func (h *Hold) trouble() error {
+	if q := &h.sys.admission; q.has(h) {
+		return q.lastTrouble()
+	}
+	return h.sys.troubleOf(h.key)
+}

@@ -7,9 +7,11 @@ import (
 )
 
 // enter takes an acquire in: a re-entry or a single try goes ahead of the
-// waiters, everything else behind them.
+// waiters, everything else behind them. One that is late already is told who has it.
 func (s *state) enter(c *call, now time.Duration) {
 	switch t := s.tenure; {
+	case c.late:
+		s.fail(c, s.held(now))
 	case t != nil && t.owner() == c.owner && !t.leaving:
 		if !s.rules.reentrant {
 			s.fail(c, ErrReentered)

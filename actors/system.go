@@ -157,12 +157,8 @@ func (o *order) settle(did bool, err error, _ time.Duration) { o.promise.Settle(
 func (s *System) troubleOf(k key) error {
 	c, sh := s.table.at(k)
 	defer sh.mu.Unlock()
-	p := &s.admission.trouble // of a name that has not heard of the call yet
 	if c != nil {
-		p = &c.trouble
-	}
-	if err := p.Load(); err != nil {
-		return *err
+		return c.lastTrouble()
 	}
 	return nil
 }

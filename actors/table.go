@@ -36,10 +36,10 @@ type shard struct {
 	blank  *cell // forgotten ones, for new names: a chain, blanks long
 	blanks int32
 	closed bool
-	_      [8]byte // each has a cache line of its own
+	_      [8]byte // as long as a cache line
 }
 
-// maxBlank is the most blank cells of a shard: 400 KB in all, which are kept for good.
+// maxBlank is the most blank cells of a shard: 450 KB in all, which are kept for good.
 const maxBlank = 16
 
 func newTable(pool *activations, make_ func(*shard) *cell, after func()) *table {
@@ -67,7 +67,8 @@ func (t *table) at(k key) (*cell, *shard) {
 // post delivers m to the actor of k, then lets it run on this goroutine unless
 // another is running it already. A name without a cell gets one if m is a new
 // call; other messages have nothing to say to it. It reports whether m was
-// delivered; it never blocks on anything but the short shard lock.
+// delivered; it never blocks on anything but short locks. After the run there may be room
+// for calls that wait for admission, which are then let in here.
 func (t *table) post(k key, m *message) bool {
 	a, ok := t.enqueue(k, m)
 	t.run(a)

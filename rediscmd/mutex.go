@@ -12,7 +12,7 @@ import (
 // there is a reply or none can come (see Completer). They are safe for concurrent
 // use with different ops. Names are not validated here: see ValidateName.
 //
-// Leases are rounded up to whole
+// An owner without a runtime is an *ArgError. Leases are rounded up to whole
 // milliseconds; below 1 ms or above MaxLease the op fails with an *ArgError.
 type Mutex struct{ c *Client }
 
@@ -152,9 +152,10 @@ type HandOffArgs struct {
 	Yield YieldMode
 }
 
-// HandOff passes a lock on: HandedOver (also when To has it already), Yielded when
-// it was freed instead (with Listeners: how many others), or Absent (with TTL) when neither owner holds it. It works
-// on a server out of memory; if it is refused, From keeps the lock.
+// HandOff passes a lock on: HandedOver (also when To has it already), Yielded when it
+// was freed instead (with Listeners: how many others), or Absent (with TTL) when neither
+// owner holds it. It works on a server out of memory; if it is refused, From keeps the
+// lock.
 func (d Mutex) HandOff(op *Op, done Completer, a HandOffArgs) {
 	op.prepare(handOffScript, a.Name)
 	op.by(a.From)

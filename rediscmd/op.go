@@ -76,7 +76,9 @@ type Completer interface{ Completed(op *Op) }
 // It says what is wanted, in the script's terms; the worker that sends it writes
 // that down as keys and arguments, for one Op or for many at once (run.go).
 type Op struct {
-	Reply Reply // valid from Completed until the next submission; before that Err: refused, not to be sent
+	// Reply is valid from Completed until the next submission. From then until Completed
+	// only Err means anything: refused, not to be sent.
+	Reply Reply
 
 	done  Completer
 	batch *renewal // the leases of a renewal
@@ -125,7 +127,7 @@ func (op *Op) by(owner Owner) { op.owner = op.somebody(owner) }
 // somebody refuses an owner who is nobody.
 func (op *Op) somebody(owner Owner) Owner {
 	if owner.Runtime == "" {
-		op.refuse(&ArgError{"owner", strconv.Quote(owner.String())})
+		op.refuse(&ArgError{"owner", strconv.Quote(owner.Runtime)})
 	}
 	return owner
 }

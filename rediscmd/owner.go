@@ -25,23 +25,23 @@ func (o Owner) append(buf []byte) []byte {
 // as it is for good: rueidis may go on sending it when its caller has given up.
 func (w *worker) owners(ops []*Op, args []string) []string {
 	if len(ops) == 1 {
-		return append(args, w.field(ops[0].owner))
+		return append(args, w.ownerField(ops[0].owner))
 	}
-	w.text, w.ends = w.text[:0], w.ends[:0]
+	w.written, w.ends = w.written[:0], w.ends[:0]
 	for _, op := range ops {
-		w.text = op.owner.append(w.text)
-		w.ends = append(w.ends, len(w.text))
+		w.written = op.owner.append(w.written)
+		w.ends = append(w.ends, len(w.written))
 	}
-	text, from := string(w.text), 0
+	all, from := string(w.written), 0
 	for _, end := range w.ends {
-		args, from = append(args, text[from:end]), end
+		args, from = append(args, all[from:end]), end
 	}
 	return args
 }
 
-// field returns one owner's field. The last one is kept: with one caller at a time,
+// ownerField returns one owner's field. The last one is kept: with one caller at a time,
 // who was granted a lock is who gives it back.
-func (w *worker) field(o Owner) string {
+func (w *worker) ownerField(o Owner) string {
 	if o != w.spoke {
 		w.spoke, w.said = o, o.String()
 	}

@@ -22,8 +22,8 @@ type worker struct {
 	results  []rueidis.RedisResult
 	keys     []string
 	args     []string
-	text     []byte               // owners, as they are written down
-	ends     []int                // of each one's text
+	written  []byte               // owners' fields
+	ends     []int                // where each one ends
 	spoke    Owner                // whose field was written last by itself
 	said     string               // ... and the field
 	msg      rueidis.RedisMessage // the reply that is being read
@@ -82,9 +82,9 @@ func (w *worker) batch() {
 			w.cmds = nil // see keep
 			w.giveUp(fmt.Errorf("panic: %v", v))
 		}
-		clear(w.cmds)
-		clear(w.keys)
-		clear(w.args)
+		clear(w.cmds[:cap(w.cmds)])
+		clear(w.keys[:cap(w.keys)]) // an earlier run may have had more
+		clear(w.args[:cap(w.args)])
 		clear(w.results)
 		w.msg = rueidis.RedisMessage{}
 	}()

@@ -135,8 +135,8 @@ type ExtendArgs struct {
 	Lease time.Duration
 }
 
-// Extend sets the lease of a lock that its owner holds, be it longer or shorter than
-// what is left: Renewed, or Absent when the owner does not hold it.
+// Extend makes the lease of a lock last at least that long from now, if its owner holds
+// it: Renewed, or Absent. A longer one is left alone.
 func (d Mutex) Extend(op *Op, done Completer, a ExtendArgs) {
 	op.prepare(renewScript, a.Name)
 	op.lease(a.Lease)

@@ -2,6 +2,7 @@ package rediscmd
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -32,6 +33,9 @@ func (ignored) Completed(*Op) {}
 func asked(door func(d Mutex, op *Op)) *Op {
 	op := new(Op)
 	door(Mutex{&Client{lanes: &lanes{only: &lane{closed: true}}}}, op)
+	if !errors.Is(op.Reply.Err, ErrClosed) {
+		panic(op.Reply.Err) // the door refused it
+	}
 	op.Reply = Reply{}
 	return op
 }
