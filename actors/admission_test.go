@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -106,9 +107,9 @@ func TestAdmissionBound(t *testing.T) {
 			r.unlock(got)
 		}
 	}
-	// Who looks for room and who takes it are two: each goroutine may be one too many.
-	if n := high.Load(); n > 2*most {
-		t.Errorf("%d acquires were in flight at a time, want about %d", n, most)
+	// To look for room and to take it are two steps: each thread may be one too many.
+	if n := high.Load(); n > int64(most+2*runtime.GOMAXPROCS(0)+4) {
+		t.Errorf("%d acquires of %d were in flight at a time, want about %d", n, names, most)
 	}
 	r.wantEmpty()
 }
