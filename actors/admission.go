@@ -5,6 +5,8 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/holdfast-go/holdfast/rediscmd"
 )
 
 // admission is where acquires wait while the pipeline is full: their names have not
@@ -15,9 +17,10 @@ import (
 //
 // Whoever waits here is let in first come, first served, and who comes later waits
 // behind, so that each name hears its calls in their order. A call that is canceled or
-// out of time goes to its name at once, which ends it. Three kinds of calls pass by: a
-// try, which waits for nobody; one whose owner was given, which may be a re-entry;
-// and all that is about a hold, since unlocks make room.
+// out of time goes to its name at once, which ends it. What is no new acquire passes by:
+// unlocks make room, and a re-entry that waited here would be overtaken by its own
+// unlock. So does a try, which waits for nobody. Who passes by takes room that others
+// wait for, so that one of those is let in for every few replies, room or not.
 //
 // Commands that come back let the next ones in, and so does who has just begun to
 // wait: either that one sees the last command come back, or who brought it sees that
@@ -25,7 +28,8 @@ import (
 type admission struct {
 	most    atomic.Int64          // commands in flight when nobody is let in any more
 	n       atomic.Int64          // who waits
-	trouble atomic.Pointer[error] // Redis' last word, if it was no verdict: for those who have asked nothing
+	replies atomic.Int64          // while somebody waited, and nobody was let in
+	trouble atomic.Pointer[error] // of whoever asked Redis last, for those who have asked nothing; nil: it gave a verdict
 
 	mu    sync.Mutex // held during delivery, too: the order is that of delivery
 	queue calls
@@ -49,10 +53,13 @@ func (q *admission) has(h *Hold) bool {
 	return h.outside
 }
 
-// answered notes that Redis gave a verdict.
-func (q *admission) answered() {
-	if q.trouble.Load() != nil {
+// replied notes that a command came back, and whether with a verdict.
+func (q *admission) replied(o rediscmd.Outcome) {
+	if (o == rediscmd.OutcomeDone || o == rediscmd.OutcomeFailed) && q.trouble.Load() != nil {
 		q.trouble.Store(nil)
+	}
+	if q.n.Load() > 0 {
+		q.replies.Add(1)
 	}
 }
 
@@ -63,12 +70,36 @@ func (q *admission) lastTrouble() error {
 	return nil
 }
 
-// room reports whether the pipeline has room.
-func (s *System) room() bool { return s.inFlight.Load() < s.admission.most.Load() }
+// fewReplies is how often others are answered until one more is let in all the same.
+const fewReplies = 64
+
+// room reports whether one may be let in.
+func (s *System) room() bool {
+	q := &s.admission
+	return s.inFlight.Load() < q.most.Load() || q.replies.Load() >= fewReplies
+}
 
 // mustWait reports whether an acquire has to wait here.
 func (s *System) mustWait(h *Hold) bool {
-	return !h.try && !h.shared && (s.admission.n.Load() > 0 || !s.room())
+	return (s.admission.n.Load() > 0 || !s.room()) && !h.try && !s.mayReenter(h)
+}
+
+// mayReenter reports whether h's owner has the name already, as far as can be seen: not
+// while the name's actor is at work.
+func (s *System) mayReenter(h *Hold) bool {
+	if !h.shared {
+		return false
+	}
+	c, sh := s.table.at(h.key)
+	defer sh.mu.Unlock()
+	if c == nil || c.act != nil {
+		return c != nil
+	}
+	t := c.rest.tenure
+	if c.work != nil {
+		t = c.work.state.tenure
+	}
+	return t != nil && t.owner() == h.owner
 }
 
 // await makes an acquire wait. The WaitFor bound ticks from here on. What ends the wait
@@ -124,6 +155,7 @@ func (s *System) letIn(h *Hold) {
 	q := &s.admission
 	q.queue.remove(&h.call)
 	h.outside = false
+	q.replies.Store(0)
 	run, ok := s.table.enqueue(h.key, &h.message)
 	q.n.Add(-1)
 	q.mu.Unlock()

@@ -287,20 +287,56 @@ func TestAdmissionLate(t *testing.T) {
 }
 
 // A re-entry goes ahead of who waits, here as at its name: otherwise its own unlock
-// would overtake it.
+// would overtake it. That an owner was given does not make it one.
 func TestAdmissionOfReentry(t *testing.T) {
+	for name, parked := range map[string]bool{"alone": false, "with a waiter at the name": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newBubbleRig(t)
+				outer := r.take("lock")
+				if parked {
+					r.acquire(t.Context(), "lock")
+				}
+				synctest.Wait()
+				r.admission.limit(1)
+				r.inFlight.Add(1)
+				inner := r.acquire(t.Context(), "lock", by(outer.Owner()))
+				r.unlock(outer)
+				if _, n := r.door.holder("lock"); n != 1 {
+					t.Errorf("%d levels are held, want the inner one", n)
+				}
+				if got, err := inner.Await(t.Context()); err != nil || got.Count() != 2 {
+					t.Errorf("%v, %v", got, err)
+				}
+				r.acquire(t.Context(), "lock", by(r.NewOwner()))
+				r.acquire(t.Context(), "other", by(inner.Owner()))
+				r.wantWaiting(2)
+				r.inFlight.Add(-1)
+			})
+		})
+	}
+}
+
+// Those who pass by may keep the pipeline full for ever: others get their turn.
+func TestAdmissionAmidOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newBubbleRig(t)
-		outer := r.take("lock")
 		r.admission.limit(1)
-		r.inFlight.Add(1)
-		inner := r.acquire(t.Context(), "lock", by(outer.Owner()))
-		r.unlock(outer)
-		if _, n := r.door.holder("lock"); n != 1 {
-			t.Errorf("%d levels are held, want the inner one", n)
-		}
-		if got, err := inner.Await(t.Context()); err != nil || got.Count() != 2 {
-			t.Errorf("%v, %v", got, err)
+		r.inFlight.Add(1) // there is never room
+		waits := []*Hold{r.acquire(t.Context(), "lock-0"), r.acquire(t.Context(), "lock-1")}
+		for i := range waits {
+			for n := 0; !waits[i].Granted().IsDone(); n += 2 {
+				if n > fewReplies {
+					t.Fatalf("%d is not let in after %d replies to others", i, n)
+				}
+				h, err := r.acquire(t.Context(), "try", asTry).Await(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				r.unlock(h)
+				synctest.Wait()
+			}
+			r.wantWaiting(len(waits) - 1 - i)
 		}
 		r.inFlight.Add(-1)
 	})

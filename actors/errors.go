@@ -70,7 +70,9 @@ func (e *OverloadError) Error() string {
 func (e *opError) Error() string      { return fmt.Sprintf("%v: %s: %v", e.kind, e.op, e.cause) }
 func (e *abandonError) Error() string { return errors.Join(e.all...).Error() }
 
-// HeldError says that somebody else has the lock. It matches ErrNotAcquired.
+// HeldError says that the lock was not to be had in time: somebody else has it, or Redis
+// gave no verdict (Err), or was not asked, since too many other commands were under way.
+// It matches ErrNotAcquired.
 type HeldError struct {
 	Owner Owner         // the holder, when known
 	TTL   time.Duration // what was left of its lease; -1 if the key had no TTL, 0 if unknown

@@ -25,15 +25,13 @@ func (a *activation) handle(m *message) {
 	case evReply:
 		r := &a.op.Reply
 		ev.reply = answer{outcome: r.Outcome, verdict: r.Verdict, ttl: r.TTL, holder: r.Owner, others: int(r.Listeners), err: r.Err}
-		if r.Outcome == rediscmd.OutcomeDone || r.Outcome == rediscmd.OutcomeFailed {
-			c.sys.admission.answered()
-		}
 		if !r.SentAt.IsZero() {
 			ev.reply.sentAt = r.SentAt.Sub(c.sys.base)
 		}
 		a.op.Reply = rediscmd.Reply{} // it may name a holder
 		ev.call = st.flight.call
 		c.sys.inFlight.Add(-1)
+		c.sys.admission.replied(ev.reply.outcome)
 	case evExpired, evRefused:
 		ev.call, ev.tenure = nil, m.about.tenure
 	}

@@ -38,7 +38,9 @@ func (h *Hold) arrive() bool {
 		h.dropped()
 		return false
 	}
-	h.bound()
+	if !h.late {
+		h.bound()
+	}
 	return true
 }
 

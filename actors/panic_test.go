@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -212,18 +213,20 @@ func TestPanicInTelemetryKeepsTheCount(t *testing.T) {
 
 // An OnLost hook that panics is the last to hear of one loss, not of all.
 func TestPanicInAHook(t *testing.T) {
-	var told atomic.Int32
-	r := newRig(t, func(c *Config) {
-		c.OnLost = func(LostInfo) {
-			if told.Add(1) == 1 {
-				panic("boom")
+	synctest.Test(t, func(t *testing.T) {
+		var told atomic.Int32
+		r := newBubbleRig(t, func(c *Config) {
+			c.OnLost = func(LostInfo) {
+				if told.Add(1) == 1 {
+					panic("boom")
+				}
 			}
+		})
+		for range 3 {
+			h := r.take("lock", leaseOf(20*time.Millisecond))
+			<-h.Lost()
 		}
+		r.eventually("three losses are told", func() bool { return told.Load() == 3 })
+		r.wantEmpty()
 	})
-	for range 3 {
-		h := r.take("lock", leaseOf(20*time.Millisecond))
-		<-h.Lost()
-	}
-	r.eventually("three losses are told", func() bool { return told.Load() == 3 })
-	r.wantEmpty()
 }
