@@ -289,13 +289,19 @@ func TestAdmissionLate(t *testing.T) {
 // A re-entry goes ahead of who waits, here as at its name: otherwise its own unlock
 // would overtake it. That an owner was given does not make it one.
 func TestAdmissionOfReentry(t *testing.T) {
-	for name, parked := range map[string]bool{"alone": false, "with a waiter at the name": true} {
+	for name, parked := range map[string]bool{"a name at rest": false, "a name with a waiter": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newBubbleRig(t)
 				outer := r.take("lock")
-				if parked {
+				if parked { // the name has been handed on since it was last at rest
+					synctest.Wait()
+					next := r.acquire(t.Context(), "lock")
 					r.acquire(t.Context(), "lock")
+					r.unlock(outer)
+					if outer, _ = next.Await(t.Context()); outer == nil {
+						t.Fatal("no hand-off")
+					}
 				}
 				synctest.Wait()
 				r.admission.limit(1)
