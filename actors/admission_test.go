@@ -498,13 +498,7 @@ func TestAdmissionStress(t *testing.T) {
 			}
 		})
 	}
-	all := make(chan struct{})
-	go func() { wg.Wait(); close(all) }()
-	select {
-	case <-all:
-	case <-time.After(2 * patience):
-		t.Fatalf("a call was never answered: %d wait, %+v", r.admission.n.Load(), r.Counts())
-	}
+	r.wantAnswered(&wg)
 	r.wantWaiting(0)
 	r.wantEmpty()
 }

@@ -42,10 +42,9 @@ func TestTablePassivationStress(t *testing.T) {
 		rounds = 400
 	}
 	var (
-		wg       sync.WaitGroup
-		inside   [names]atomic.Int32
-		answered atomic.Int64
-		revived  atomic.Int64
+		wg      sync.WaitGroup
+		inside  [names]atomic.Int32
+		revived atomic.Int64
 	)
 	for range callers {
 		wg.Go(func() {
@@ -54,17 +53,10 @@ func TestTablePassivationStress(t *testing.T) {
 				if r.stressOnce(t, n, &inside[n]) {
 					revived.Add(1)
 				}
-				answered.Add(1)
 			}
 		})
 	}
-	all := make(chan struct{})
-	go func() { wg.Wait(); close(all) }()
-	select {
-	case <-all:
-	case <-time.After(2 * patience):
-		t.Fatalf("a call was never answered: %d of %d were; %+v", answered.Load(), callers*rounds, r.Counts())
-	}
+	r.wantAnswered(&wg)
 	if n := revived.Load(); n == 0 {
 		t.Error("no call got its lock: nothing was tested")
 	}
@@ -129,6 +121,18 @@ func (r *rig) stressOnce(t *testing.T, n int, inside *atomic.Int32) bool {
 		t.Errorf("unlock: %v", err)
 	}
 	return true
+}
+
+// wantAnswered waits for callers that hang if one of their calls is never answered.
+func (r *rig) wantAnswered(callers *sync.WaitGroup) {
+	r.tb.Helper()
+	all := make(chan struct{})
+	go func() { callers.Wait(); close(all) }()
+	select {
+	case <-all:
+	case <-time.After(2 * patience):
+		r.tb.Fatalf("a call was never answered: %d wait for admission, %+v", r.admission.n.Load(), r.Counts())
+	}
 }
 
 // Names that are used once leave nothing behind but a bounded pool.
