@@ -14,8 +14,8 @@
 //	              index.go; pool.go has the actors, mailbox.go queues.
 //
 // request.go, hold.go and hold_life.go are what callers see; while the pipeline is full
-// acquires wait in admission.go, before their names hear of them. watchdog.go keeps leases alive,
-// renewals.go is a batch of them on its way; system.go wires it together.
+// acquires wait in admission.go, before their names hear of them. watchdog.go keeps
+// leases alive, renewals.go is a batch of them on its way; system.go wires it together.
 //
 // # The life of a name
 //

@@ -15,7 +15,7 @@ type State struct {
 	Count         int           // the holder's count
 	TTL           time.Duration // what is left of the lease; -1: the key has no TTL
 	Token         int64         // the last fencing token, for fenced locks
-	LocalWaiters  int           // acquires of this runtime that wait (those that the name has heard of: with 1024 commands under way, others wait for room first)
+	LocalWaiters  int           // acquires of this runtime that wait (not those for which 1024 commands under way leave no room yet)
 	RemoteWaiters int           // other runtimes and Redisson clients that listen for the unlock (not exact: a listener may linger)
 }
 

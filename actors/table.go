@@ -14,9 +14,9 @@ type key struct {
 
 // table finds the actor of a name. The names belong to this table and not to
 // protoactor's registry: look-up (or the check that a cell is still that name's),
-// activation and send happen under one shard lock, and what was sent is counted, so that no message is lost to an actor
-// that retires at the same moment (actors-wheel.md section 4, pattern C: 0 lost
-// of 64 000 where the registry pattern lost 228).
+// activation and send happen under one shard lock, and what was sent is counted, so
+// that no message is lost to an actor that retires at the same moment (actors-wheel.md
+// section 4, pattern C: 0 lost of 64 000 where the registry pattern lost 228).
 type table struct {
 	seed   maphash.Seed
 	shards [256]shard
@@ -67,8 +67,8 @@ func (t *table) at(k key) (*cell, *shard) {
 // post delivers m to the actor of k, then lets it run on this goroutine unless
 // another is running it already. A name without a cell gets one if m is a new
 // call; other messages have nothing to say to it. It reports whether m was
-// delivered; it never blocks on anything but short locks. After the run there may be room
-// for calls that wait for admission, which are then let in here.
+// delivered; it never blocks on anything but short locks. After the run there may be
+// room for calls that wait for admission, which are then let in here.
 func (t *table) post(k key, m *message) bool {
 	a, ok := t.enqueue(k, m)
 	t.run(a)

@@ -6,16 +6,16 @@ import (
 )
 
 // lane is the way to one primary: two FIFO queues and the workers that empty them.
-// Its mutex is held briefly, never during I/O; workers without
-// work park on its cond, which a synctest bubble understands.
+// Its mutex is held briefly, never during I/O; workers without work park on its cond,
+// which a synctest bubble understands.
 //
 // A worker is idle (parked), at home (about to look at the queue), or away with a
-// batch until that is completed (a small one: answered). Another one sets out only when nobody is at home and
-// as many operations are queued as are on their way: a second caller does not wait for
-// the first one's reply, while under load the queue grows and few large batches
-// travel, which cost both sides least. Operations that are answered are not on their
-// way: while one worker completes them, the next keeps the server busy. An operation
-// waits at most for one reply, or two if a batch has to go again.
+// batch until that is completed (a small one: answered). Another one sets out only when
+// nobody is at home and as many operations are queued as are on their way: a second
+// caller does not wait for the first one's reply, while under load the queue grows and
+// few large batches travel, which cost both sides least. Operations that are answered
+// are not on their way: while one worker completes them, the next keeps the server busy.
+// An operation waits at most for one reply, or two if a batch has to go again.
 //
 // A caller that waits for its own operation brings a worker along: see guest.go.
 type lane struct {
